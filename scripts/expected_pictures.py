@@ -13,7 +13,7 @@ from pathlib import Path
 import nbformat
 from PIL import Image
 
-from autograde.release.expected import folder_of, key_of
+from autograde.release.editions import folder_of, key_of
 
 ROOT = Path(__file__).resolve().parents[1]
 EXECUTED = ROOT / "build" / "solutions"

@@ -45,7 +45,7 @@ class Running(Settings):
         """An assignment whose cells may run this long. Warns where its checks are not those of its release."""
         from autograde.grader.grading.grade import open_assignment
         from autograde.grader.grading.submission import LIMITS
-        from autograde.release.released_checks import warnings
+        from autograde.release.sources import warnings
 
         opened = open_assignment(course, name, replace(LIMITS, cell_seconds=self.cell_seconds))
         for line in warnings(opened.course, opened.name, opened.templates):

@@ -52,7 +52,6 @@ def read_notebook(notebook: str, variant: Values = ()) -> list[Exercise]:
 
 
 def _complete(stated: Facts, package, modules: list[str], variant: Values) -> Exercise:
-    """The module's exercise with the notebook's facts."""
     name = stated.id.replace("-", "_")
     if name not in modules:
         raise SolutionError(f"{stated.where}: expected its exercise in {package.__name__}.{name}; add that module")
@@ -82,19 +81,17 @@ def find(name: str, variant: int = 0) -> Exercise:
 
     variant: the number of a variant of its question.
     """
-    for exercise in EXERCISES:
-        if name == exercise.id or name in exercise.names:
-            return _in_variant(exercise, variant) if variant else exercise
+    exercise = next((one for one in EXERCISES if name == one.id or name in one.names), None)
+    if exercise and variant:
+        drawn = variants_of(exercise.notebook)
+        if variant > len(drawn):
+            raise UnknownExerciseError(f"expected a variant of {exercise.notebook} up to {len(drawn)}, got {variant}")
+        return next(one for one in of_notebook(exercise.notebook, drawn[variant - 1]) if one.id == exercise.id)
+    if exercise:
+        return exercise
     close = difflib.get_close_matches(name.replace("_", "-"), [exercise.id for exercise in EXERCISES], n=2)
     meant = f"did you mean {' or '.join(close)}? " if close else ""
     raise UnknownExerciseError(f"there is no exercise {name!r}; {meant}`autograde exercises` lists them")
-
-
-def _in_variant(exercise: Exercise, number: int) -> Exercise:
-    drawn = variants_of(exercise.notebook)
-    if number > len(drawn):
-        raise UnknownExerciseError(f"expected a variant of {exercise.notebook} up to {len(drawn)}, got {number}")
-    return next(one for one in of_notebook(exercise.notebook, drawn[number - 1]) if one.id == exercise.id)
 
 
 def of_notebook(notebook: str, variant: Values = ()) -> tuple[Exercise, ...]:

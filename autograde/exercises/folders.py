@@ -21,7 +21,6 @@ from autograde.common.errors import AutogradeError
 
 VARIABLE = package.VARIABLE
 COURSE = Path(__file__).resolve().parents[2]
-_SUFFIXES = {"solutions": ".py", "answers": ".py", "requirements": ".toml"}
 _OLDER = {"alternatives": "right", "wrong": "wrong"}  # folders of earlier versions → the kind of their cells now
 
 
@@ -40,21 +39,14 @@ def is_own(notebook: str) -> bool:
     return folder is not None and (folder / "solutions" / f"{notebook}.py").is_file()
 
 
-def path_of(kind: str, notebook: str) -> Path:
-    """The path of a notebook's file. kind: solutions, answers or requirements; the last two may not exist."""
-    solutions = COURSE / "solutions"
-    courses = solutions if kind == "solutions" else solutions / kind
-    return (own() / kind if is_own(notebook) else courses) / f"{notebook}{_SUFFIXES[kind]}"
-
-
 def refuse_older(notebook: str) -> None:
     """Raises ExerciseFolderError if the instructor's folder still has answers as earlier versions read them."""
     for name, kind in _OLDER.items() if is_own(notebook) else ():
         path = own() / name / f"{notebook}.py"
         if path.exists():
             raise ExerciseFolderError(
-                f"{path}: expected other answers in {path_of('answers', notebook)}; move its cells there, with markers "
-                f"such as `# %% exercise: {kind}: name`"
+                f"{path}: expected other answers in {own() / 'answers' / path.name}; move its cells there, with "
+                f"markers such as `# %% exercise: {kind}: name`"
             )
 
 
@@ -70,17 +62,12 @@ def use(folder: str | Path) -> None:
     os.environ[VARIABLE] = str(folder)
     package.__path__[:] = [str(folder / "exercises"), str(Path(__file__).parent)]
     importlib.invalidate_caches()
-    _forget_imported()
+    inside = re.compile(rf"{re.escape(package.__name__)}\.(n[\dP]\w*)(\..+)?")
+    for found in [found for name in sys.modules if (found := inside.fullmatch(name))]:
+        del sys.modules[found[0]]  # a notebook's module that was imported before may be from another folder
+        if not found[2]:
+            vars(package).pop(found[1], None)
     caches.clear()
     catalogue = sys.modules.get(f"{package.__name__}.catalogue")
     if catalogue:  # it was read before
         catalogue.EXERCISES = catalogue.read_all()
-
-
-def _forget_imported() -> None:
-    """Forgets the notebooks' modules that were imported before: they may be from another folder."""
-    inside = re.compile(rf"{re.escape(package.__name__)}\.(n[\dP]\w*)(\..+)?")
-    for found in [found for name in sys.modules if (found := inside.fullmatch(name))]:
-        del sys.modules[found[0]]
-        if not found[2]:
-            vars(package).pop(found[1], None)

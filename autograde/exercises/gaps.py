@@ -1,15 +1,12 @@
-"""Lists the gaps of an exercise: no misconception, no gradient, sentences without a test. A sketch may have them all;
-`autograde try` prints them.
-
-The instructor's side only.
-"""
+"""Lists the gaps of an exercise, all of which a sketch may have: no misconception, no gradient, untested sentences."""
 
 from collections.abc import Iterator
 
 from autograde.exercises import notebooks, requirements
 from autograde.exercises.other_answers import alternatives, wrong_answers
 from autograde.exercises.planning import planner
-from autograde.exercises.spec import Exercise, Slopes
+from autograde.exercises.spec import Exercise
+from autograde.judging.claims import Slopes
 
 
 def of_exercise(exercise: Exercise) -> list[str]:
@@ -18,12 +15,16 @@ def of_exercise(exercise: Exercise) -> list[str]:
 
 
 def _gaps(exercise: Exercise) -> Iterator[str]:
+    is_called = exercise.probe["kind"] in ("function", "layer") and exercise.probe.get("tensors", True)
+    has_gradients = is_called and exercise.returns == "tensor" and exercise.dtype == "float32"
+    rng = planner.generator(exercise, "gaps")
+    claims = [claim for part in exercise.parts for trial in part.trials(rng) for claim in trial.claims]
     answers = notebooks.path_beside("answers", exercise.notebook).name
     if not planner.draws_anything(exercise):
         yield "hidden inputs are the visible ones: nothing is drawn (`draws`)"
     if len(exercise.parts) == 1:
         yield "no edge or relation has a part of its own: one part has all points"
-    if _has_gradients(exercise) and not _tests_gradients(exercise):
+    if has_gradients and not any(isinstance(claim, Slopes) for claim in claims):
         yield "no gradient is tested (`Slopes`)"
     if not exercise.misconceptions:
         yield "no misconception is named (`mistake`)"
@@ -40,14 +41,3 @@ def _gaps(exercise: Exercise) -> Iterator[str]:
         yield "\n        ".join(
             [f"{len(untested)} sentences have no part that tests them ({table.parent.name}/{table.name}):", *untested]
         )
-
-
-def _has_gradients(exercise: Exercise) -> bool:
-    is_called = exercise.probe["kind"] in ("function", "layer") and exercise.probe.get("tensors", True)
-    return is_called and exercise.returns == "tensor" and exercise.dtype == "float32"
-
-
-def _tests_gradients(exercise: Exercise) -> bool:
-    rng = planner.generator(exercise, "gaps")
-    trials = [trial for part in exercise.parts for trial in part.trials(rng)]
-    return any(isinstance(claim, Slopes) for trial in trials for claim in trial.claims)

@@ -1,15 +1,12 @@
-"""Answers many questions about one layer without building it for each. The instructor's side only.
-
-To build a layer takes longer than to call it. The course's own solutions and mistakes are asked thousands of times; a
-student's layer is built for each question.
-"""
+"""Answers many questions about one layer without building it for each, which takes longer than to call it. The course's
+own solutions and mistakes are asked thousands of times; a student's layer is built for each question."""
 
 import contextlib
+import random
 import sys
 from collections.abc import Iterator
 
 from autograde.boundary import call_answer
-from autograde.exercises.kept_kernels import kernels_kept
 
 SEED = 0
 
@@ -99,3 +96,41 @@ def _shapes(value):
     if isinstance(value, (list, tuple)):
         return [_shapes(item) for item in value]
     return (tuple(value.shape), str(value.dtype)) if hasattr(value, "shape") else value
+
+
+@contextlib.contextmanager
+def kernels_kept() -> Iterator[None]:
+    """Inside the block a seed empties TensorFlow's cache of kernels only after a kernel that counts was asked for.
+
+    `tf.random.set_seed` empties the cache, because a kernel that draws random numbers counts what it has drawn; making
+    all kernels again takes a third of the time of a plan with many seeded questions about a layer. Keras draws with
+    operations that keep no count. Every operation that counts gets its seeds from `get_seed`. The first seed of the
+    block empties the cache: nobody knows what ran before.
+    """
+    if "tensorflow" not in sys.modules:
+        yield
+        return
+    import tensorflow as tf
+    from tensorflow.python.eager.context import context
+    from tensorflow.python.framework import random_seed
+
+    set_seed, get_seed, counted = tf.random.set_seed, random_seed.get_seed, True
+
+    def set_without_emptying(seed):
+        nonlocal counted
+        if counted:
+            set_seed(seed)
+            counted = False
+        else:
+            context()._seed, context()._rng = seed, random.Random(seed)
+
+    def get_and_note(op_seed):
+        nonlocal counted
+        counted = True
+        return get_seed(op_seed)
+
+    tf.random.set_seed, random_seed.get_seed = set_without_emptying, get_and_note
+    try:
+        yield
+    finally:
+        tf.random.set_seed, random_seed.get_seed = set_seed, get_seed

@@ -14,6 +14,7 @@ Nothing is run. The instructor's side only.
 import ast
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +23,7 @@ from autograde.common.caches import cached
 from autograde.common.errors import AutogradeError
 from autograde.exercises import folders, variants
 
-SOLUTIONS = Path(__file__).resolve().parents[2] / "solutions"
+SOLUTIONS = folders.COURSE / "solutions"
 _MARKER = re.compile(r"^# %%(?P<markdown> \[markdown\])?(?P<metadata>.*)$")
 _NUMBERED = re.compile(r"^# ## (?P<number>(\d+|P)\.\d+) (?P<rest>.*)$")
 _HEADING = re.compile(r"(?P<title>.+?) · (?P<points>[\d.]+) points? · ~(?P<minutes>\d+) minutes?(?: · (?P<lines>.+))?")
@@ -66,16 +67,18 @@ class Facts:
 
 def path_of(notebook: str) -> Path:
     """The file of a notebook. Raises SolutionError if there is none."""
-    path = folders.path_of("solutions", notebook) if folders.is_own(notebook) else SOLUTIONS / f"{notebook}.py"
+    path = path_beside("solutions", notebook)
     if not path.exists():
         raise SolutionError(f"{path}: no such file; expected one solution notebook in solutions/ for each notebook")
     return path
 
 
 def path_beside(kind: str, notebook: str) -> Path:
-    """The file beside a notebook, which may not exist. kind: "answers" or "requirements"."""
-    path = folders.path_of(kind, notebook)
-    return path if folders.is_own(notebook) else SOLUTIONS / kind / path.name
+    """The file of a notebook, which may not exist. kind: "solutions", "answers" or "requirements"."""
+    name = f"{notebook}.toml" if kind == "requirements" else f"{notebook}.py"
+    if folders.is_own(notebook):
+        return folders.own() / kind / name
+    return SOLUTIONS / name if kind == "solutions" else SOLUTIONS / kind / name
 
 
 def cells_of(notebook: str, variant: variants.Values = ()) -> tuple[Cell, ...]:
@@ -92,7 +95,7 @@ def variant_of(notebook: str) -> variants.Values:
     return _written_variant(cells_of(notebook))
 
 
-def _written_variant(cells: tuple[Cell, ...]) -> variants.Values:
+def _written_variant(cells: Iterable[Cell]) -> variants.Values:
     return next((variants.values_in(cell.source) for cell in cells if cell.graded.get("grade_id") == variants.CELL), ())
 
 
@@ -108,19 +111,6 @@ def facts_in(path: Path) -> dict[str, Facts]:
 
 @cached
 def _cells(path: Path, changed: int, variant: variants.Values = ()) -> tuple[Cell, ...]:
-    cells = _read(path)
-    values = variant or _written_variant(cells)
-    return tuple(replace(cell, source=_with(values, cell, bool(variant))) for cell in cells) if values else cells
-
-
-def _with(values: variants.Values, cell: Cell, drawn: bool) -> str:
-    """The source of a cell with a variant's values; of the cell that assigns them, other lines if they were drawn."""
-    if cell.graded.get("grade_id") == variants.CELL:
-        return variants.cell_of(values, 0) if drawn else cell.source
-    return variants.filled(cell.source, values)
-
-
-def _read(path: Path) -> tuple[Cell, ...]:
     lines = path.read_text(encoding="utf-8").split("\n")
     starts = [number for number, line in enumerate(lines) if _MARKER.match(line)]
     cells = []
@@ -128,6 +118,12 @@ def _read(path: Path) -> tuple[Cell, ...]:
         marker = _MARKER.match(lines[start])
         source = "\n".join(lines[start + 1 : end]).strip("\n")
         cells.append(Cell(start + 1, not marker["markdown"], _metadata(marker["metadata"], path, start + 1), source))
+    values = variant or _written_variant(cells)
+    for place, cell in enumerate(cells):
+        if cell.graded.get("grade_id") != variants.CELL:
+            cells[place] = replace(cell, source=variants.filled(cell.source, values))
+        elif variant:
+            cells[place] = replace(cell, source=variants.cell_of(values, 0))
     return tuple(cells)
 
 
@@ -152,7 +148,9 @@ def _facts(path: Path, changed: int) -> dict[str, Facts]:
     checks = {cell.graded["grade_id"]: cell for cell in cells if cell.graded.get("grade")}
     heading, found = None, {}
     for cell in cells:
-        heading = _last_heading(cell) or heading
+        for number, line in enumerate(() if cell.is_code else cell.source.split("\n"), start=cell.line + 1):
+            if numbered := _NUMBERED.match(line):
+                heading = number, numbered
         if cell.graded.get("solution"):
             if heading is None:
                 raise SolutionError(f"{_where(path, cell.line)}: an answer without a heading; expected {_EXPECTED}")
@@ -160,14 +158,6 @@ def _facts(path: Path, changed: int) -> dict[str, Facts]:
             found[identity] = _facts_of_one(path, cell, heading, checks.get(f"check-{identity}"))
             heading = None  # the next answer needs one of its own
     return found
-
-
-def _last_heading(cell: Cell) -> tuple[int, re.Match] | None:
-    """The last numbered heading of a text cell, with its line."""
-    if cell.is_code:
-        return None
-    headings = [(cell.line + 1 + number, _NUMBERED.match(line)) for number, line in enumerate(cell.source.split("\n"))]
-    return next(((line, match) for line, match in reversed(headings) if match), None)
 
 
 def _facts_of_one(path: Path, answer: Cell, heading: tuple[int, re.Match], check: Cell | None) -> Facts:
@@ -186,21 +176,16 @@ def _facts_of_one(path: Path, answer: Cell, heading: tuple[int, re.Match], check
             f"got {check.graded.get('points')}"
         )
     signatures = _signatures(path, answer)
-    return Facts(
-        identity, path.stem, numbered["number"], stated["title"], int(stated["minutes"]), stated["lines"] or "", points,
-        _checked_name(path, check, answer, signatures), signatures, _where(path, line),
-    )  # fmt: skip
-
-
-def _checked_name(path: Path, check: Cell, answer: Cell, signatures: dict) -> str:
-    """`attention_scores` of `check(attention_scores)`."""
     called = re.search(r"^check\((\w+)", check.source, re.MULTILINE)
     if not called or called[1] not in signatures:
         raise SolutionError(
             f"{_where(path, check.line)}: expected check(NAME) with a function or class that the answer in line "
             f"{answer.line} defines ({', '.join(signatures)}), got {check.source[:60]!r}"
         )
-    return called[1]
+    return Facts(
+        identity, path.stem, numbered["number"], stated["title"], int(stated["minutes"]), stated["lines"] or "", points,
+        called[1], signatures, _where(path, line),
+    )  # fmt: skip
 
 
 def _signatures(path: Path, answer: Cell) -> dict[str, tuple[str, ...]]:

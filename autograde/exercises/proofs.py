@@ -22,10 +22,10 @@ from autograde.boundary.values import ANSWERS, DEFAULT_LIMITS, ValueTreeError, e
 from autograde.exercises import cells, kept_layers, stub_shapes
 from autograde.exercises.other_answers import COMPOSED, alternatives, wrong_answers
 from autograde.exercises.planning import planner
-from autograde.exercises.planning.trial_claims import expected_of
-from autograde.exercises.spec import Exercise, Reference
+from autograde.exercises.spec import Exercise
 from autograde.judging import shortcuts
 from autograde.judging.answers import read
+from autograde.judging.claims import Reference
 from autograde.judging.compare import Tolerance
 from autograde.judging.judge import fault, judge
 from autograde.judging.match_mistake import same_outcome
@@ -34,6 +34,7 @@ from autograde.judging.verdict import Verdict
 MAX_NOISE, LEAST_DISTANCE = 0.5, 20  # in tolerances: the most that rounding may reach, the least for a mistake
 MAX_NODES = 0.9  # of the values that a sandbox may answer with: the share that right answers may take
 
+_EXACT = ("raises", "dropped", "any count", "varies", "alike", "same")  # the kinds of claims without a distance
 _NAMES = ("LOAD_GLOBAL", "LOAD_NAME", "STORE_NAME", "STORE_GLOBAL")  # instructions that read or assign a name
 
 Examined = tuple[str, list[str]]  # what was examined, and the problems
@@ -81,8 +82,7 @@ class Proofs:
     def run(self, draws: int = 0, progress=iter) -> list[Finding]:
         """All proofs. draws: the number of fresh draws that must all give the same verdicts; progress wraps them."""
         stable = {f"same verdict on {draws} draws": lambda proofs: proofs.stable(draws, progress)} if draws else {}
-        proofs = PROOFS | stable
-        return [self.find(name, proof) for name, proof in proofs.items()]
+        return [self.find(name, proof) for name, proof in (PROOFS | stable).items()]
 
     def find(self, name: str, proof: Callable[["Proofs"], Examined] | None = None) -> Finding:
         """One proof, by its name in PROOFS."""
@@ -103,7 +103,6 @@ class Proofs:
 
     @functools.cached_property
     def _beside_others(self) -> dict:
-        """A plan of hidden inputs, with the exercise's compositions."""
         return planner.make_plan(self.exercise, "composed", misconceptions=False)
 
     @functools.cached_property
@@ -114,8 +113,7 @@ class Proofs:
     @functools.cached_property
     def mistaken(self) -> dict[str, str]:
         """Each misconception's cell."""
-        misconceptions = self.exercise.misconceptions
-        return {misconception.id: cells.patched_cell(self.exercise, misconception) for misconception in misconceptions}
+        return {known.id: cells.patched_cell(self.exercise, known) for known in self.exercise.misconceptions}
 
     @functools.cached_property
     def programs(self) -> dict[str, str]:
@@ -233,9 +231,7 @@ class Proofs:
         return problems
 
     def distinct(self) -> Examined:
-        outcomes = {"the solution": self.right} | {
-            misconception["id"]: misconception["outcomes"] for misconception in self.plan["misconceptions"]
-        }
+        outcomes = {"the solution": self.right} | {one["id"]: one["outcomes"] for one in self.plan["misconceptions"]}
         problems = [
             f"{name} and {other} give the same answers to the visible inputs"
             for (name, left), (other, right) in itertools.combinations(outcomes.items(), 2)
@@ -247,7 +243,11 @@ class Proofs:
         """Rounding stays far below the tolerance, every misconception far above it."""
         if not _numeric_claims(self.plan):
             return "no part has a tolerance", []  # compared exactly, or counted
-        noise = [self._noise(f"noise {draw}") for draw in range(1 if self.exercise.slow_draws else 3)]
+        noise = []
+        for draw in range(1 if self.exercise.slow_draws else 3):
+            plan = planner.make_plan(self.exercise, f"noise {draw}", misconceptions=False)
+            answers = self._answers(cells.answer_cell(self.exercise), plan["questions"])
+            noise.append(max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan)))
         problems = [f"rounding reaches {max(noise):.2g} tolerances"] if max(noise) >= MAX_NOISE else []
         nearest = np.inf
         for misconception in self.plan["misconceptions"]:
@@ -287,7 +287,6 @@ class Proofs:
         return kept_layers.answers(questions, cells.namespace(self.exercise, cell), self._layers.setdefault(cell, {}))
 
     def _judged(self, plan: dict, cell: str) -> Verdict:
-        """The verdict on a whole answer."""
         return judge(plan, lambda questions: self._answers(cell, questions), cell)
 
     def _is_found_wrong(self, plan: dict, cell: str) -> bool:
@@ -299,7 +298,8 @@ class Proofs:
         if shortcuts.first_forbidden(cell, plan["watch"]):
             return True
         questions, answers = plan["questions"], {}
-        claims = sorted((claim for part in plan["parts"] for claim in part["claims"]), key=_last_answer, reverse=True)
+        claims = [claim for part in plan["parts"] for claim in part["claims"]]
+        claims.sort(key=lambda claim: max(_answers_of(claim)), reverse=True)
         order = list(dict.fromkeys([0, *(index for claim in claims for index in _answers_of(claim))]))
         layers, names = self._layers.setdefault(cell, {}), cells.namespace(self.exercise, cell)
         given = kept_layers.each_answer([questions[i] for i in order], names, layers)
@@ -313,17 +313,14 @@ class Proofs:
                 return True
         return False
 
-    def _noise(self, seed: str) -> float:
-        plan = planner.make_plan(self.exercise, seed, misconceptions=False)
-        answers = self._answers(cells.answer_cell(self.exercise), plan["questions"])
-        return max(_excess(claim, answers[claim["answer"]]["value"]) for claim in _numeric_claims(plan))
-
     def _fails_without_a_distance(self, misconception: dict) -> bool:
         """Whether a claim without a distance fails: a call that must raise, zeros, varying or equal results."""
-        claims = [claim for part in self.plan["parts"] for claim in part["claims"]]
         answers = [read(outcome) for outcome in misconception["outcomes"]]
-        exact = [claim | {"returns": "anything"} for claim in claims if _without_a_distance(claim)]
-        return any(fault(claim, self.plan["questions"], answers) for claim in exact)
+        for claim in (claim for part in self.plan["parts"] for claim in part["claims"]):
+            exact = claim["kind"] in _EXACT or claim["kind"] == "equals" and not _has_distance(claim["expected"])
+            if exact and fault(claim | {"returns": "anything"}, self.plan["questions"], answers):
+                return True
+        return False
 
 
 PROOFS: dict[str, Callable[[Proofs], Examined]] = {
@@ -350,7 +347,7 @@ def _unlike_the_stub(exercise: Exercise) -> Iterator[str]:
             compared = {claim.answer for claim in trial.claims if isinstance(claim, Reference)}
             for number, case in enumerate(trial.cases):
                 if number in compared and not case.calls:
-                    problems = stub.problems(case.arguments, expected_of(exercise, case))
+                    problems = stub.problems(case.arguments, planner.expected_of(exercise, case))
                     yield from (f"{part.name}: {problem}" for problem in problems)
 
 
@@ -370,20 +367,9 @@ def _too_large(answers: list[dict]) -> list[str]:
 
 
 def _answers_of(claim: dict) -> set[int]:
-    """The indices of the answers that a claim is about."""
     first = claim["answer"]
     several = range(first, first + len(claim.get("rates", ())))
     return {first, *several, *(claim[name] for name in ("other", "unlike") if name in claim)}
-
-
-def _last_answer(claim: dict) -> int:
-    return max(_answers_of(claim))
-
-
-def _without_a_distance(claim: dict) -> bool:
-    if claim["kind"] == "equals":
-        return not _has_distance(claim["expected"])
-    return claim["kind"] in ("raises", "dropped", "any count", "varies", "alike", "same")
 
 
 def _numeric_claims(plan: dict) -> list[dict]:

@@ -22,7 +22,8 @@ WRITE_IT_YOURSELF = "In this exercise you write it yourself."
 
 def own_names(forbidden: Forbidden) -> tuple[str, ...]:
     """The names that an exercise forbids by itself, without those that all forbid."""
-    return tuple(name for name in forbidden.names if not any(_is_in(name, all_forbid) for all_forbid in EVERYWHERE))
+    below = tuple(f"{module}." for module in EVERYWHERE)
+    return tuple(name for name in forbidden.names if not f"{name}.".startswith(below))
 
 
 def refusal(forbidden: Forbidden) -> str:
@@ -30,10 +31,6 @@ def refusal(forbidden: Forbidden) -> str:
     *others, last = [f"`{name}`" for name in own_names(forbidden)] or [""]
     names = f"{', '.join(others)} and {last}" if others else last
     return f"`check` refuses {names} here. {forbidden.because}" if names else ""
-
-
-def _is_in(name: str, module: str) -> bool:
-    return name == module or name.startswith(f"{module}.")
 
 
 def with_everywhere(forbidden: Forbidden) -> Forbidden:

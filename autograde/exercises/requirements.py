@@ -7,9 +7,7 @@
 
 The sentences are those of the exercise's text and of the docstrings of its stub; a parameter with a default value, and
 `**kwargs`, count as sentences too, because they promise that the argument has an effect. The command
-`python -m scripts.requirements` keeps the table up to date; its author only names parts. A test keeps it complete: each
-sentence has an entry, each named part exists, and each part is named. An exercise whose entries are all empty, or that
-has no table, is a sketch. The instructor's side only.
+`python -m scripts.requirements` keeps the table up to date, and a test complete.
 """
 
 import ast
@@ -51,33 +49,11 @@ def untested(exercise: Exercise) -> list[str]:
 def unknown_parts(exercise: Exercise) -> list[str]:
     """A sentence for each entry that names no part of the exercise."""
     table, parts = table_of(exercise.notebook).get(exercise.id, {}), {part.name for part in exercise.parts}
-    known = {EXPLAINS, *parts}
-    return [_unknown(parts, text, entry) for text, entry in table.items() if not {*names_in(entry)} <= known]
-
-
-def _unknown(parts: set[str], text: str, entry) -> str:
-    return f"expected parts among {sorted(parts)} for {text!r}, got {entry!r}"
-
-
-def is_sketch(table: dict[str, str | list[str]]) -> bool:
-    """Whether no entry of an exercise's table is filled in."""
-    return not any(map(names_in, table.values()))
-
-
-def problems_of(exercise: Exercise, table: dict[str, str | list[str]]) -> list[str]:
-    """Why the table of one exercise is not complete, as sentences."""
-    parts, sentences, named = {part.name for part in exercise.parts}, sentences_of(exercise), set()
-    problems = [f"no entry for the sentence {text!r}" for text in sentences if text not in table]
-    for text, entry in table.items():
-        given = set(names_in(entry))
-        named |= given
-        if text not in sentences:
-            problems.append(f"no such sentence any more: {text!r}")
-        if not given:
-            problems.append(f"expected the part that tests {text!r}, or {EXPLAINS!r}; got an empty entry")
-        elif given != {EXPLAINS} and not given <= parts:
-            problems.append(_unknown(parts, text, entry))
-    return problems + [f"no sentence asks for the part {name!r}" for name in sorted(parts - named)]
+    return [
+        f"expected parts among {sorted(parts)} for {text!r}, got {entry!r}"
+        for text, entry in table.items()
+        if not {*names_in(entry)} <= {EXPLAINS, *parts}
+    ]
 
 
 def names_in(entry: str | list[str]) -> list[str]:

@@ -31,38 +31,6 @@ class Mark:
 
 
 @dataclass(frozen=True)
-class TrainingRun:
-    """One run. id: the `grade_id` of the cell with its points.
-
-    starts_from: the packaged model that a run begins with; it has its vocabulary. "": random weights, and the
-    vocabulary of notebook 07. sizes: those that the run's model must have.
-    """
-
-    id: str
-    notebook: str
-    number: str
-    title: str
-    model: str  # the name of the student's class
-    marks: tuple[Mark, ...] = field(default=())
-    file: str = WEIGHTS
-    starts_from: str = ""
-    sizes: dict[str, int] = field(default_factory=dict, hash=False)
-    rows: int = 256  # of hidden text
-    tokens: int = 32  # in a row
-    # Better scores are reported to the instructor: no model that a student trains here is expected to reach them.
-    honest_loss: float = 2.0
-    honest_accuracy: float = 0.6
-
-    @property
-    def points(self) -> float:
-        return sum(mark.points for mark in self.marks)
-
-    @property
-    def label(self) -> str:
-        return f"{self.number} {self.title}"
-
-
-@dataclass(frozen=True)
 class Share:
     """Points for a fraction of right results."""
 
@@ -71,17 +39,16 @@ class Share:
     share: float
 
 
-@dataclass(frozen=True)
-class TranslationRun:
-    """A translator from the small world into its mirror, graded by its translations of hidden sentences."""
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """The fields of all runs. id: the `grade_id` of the cell with its points; file: what is handed in."""
 
     id: str
     notebook: str
     number: str
-    title: str
-    file: str
-    marks: tuple[Share, ...]
-    sentences: int = 300  # hidden ones
+    title: str = "the run"
+    marks: tuple[Mark | Share, ...]
+    file: str = WEIGHTS
 
     @property
     def points(self) -> float:
@@ -92,12 +59,36 @@ class TranslationRun:
         return f"{self.number} {self.title}"
 
 
+@dataclass(frozen=True, kw_only=True)
+class TrainingRun(Run):
+    """A run of a language model.
+
+    starts_from: the packaged model that a run begins with; it has its vocabulary. "": random weights, and the
+    vocabulary of notebook 07. sizes: those that the run's model must have.
+    """
+
+    model: str  # the name of the student's class
+    starts_from: str = ""
+    sizes: dict[str, int] = field(default_factory=dict, hash=False)
+    rows: int = 256  # of hidden text
+    tokens: int = 32  # in a row
+    # Better scores are reported to the instructor: no model that a student trains here is expected to reach them.
+    honest_loss: float = 2.0
+    honest_accuracy: float = 0.6
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationRun(Run):
+    """A translator from the small world into its mirror, graded by its translations of hidden sentences."""
+
+    sentences: int = 300  # hidden ones
+
+
 RUNS = (
     TrainingRun(
         id="pretraining-run",
         notebook="07_pretraining",
         number="7.13",
-        title="the run",
         model="PreTrainingModel",
         marks=(
             Mark("better than the token frequencies", 2, context=0.02),
@@ -109,7 +100,6 @@ RUNS = (
         id="distillation-run",
         notebook="12_distillation",
         number="12.6",
-        title="the run",
         model="PreTrainingModel",
         marks=tuple(
             Mark(f"{accuracy:.0%} of the masked tokens are right", 2, accuracy=accuracy)
@@ -123,7 +113,6 @@ RUNS = (
         id="translation-run",
         notebook="13_decoder",
         number="13.8",
-        title="the run",
         file="translator_weights.safetensors",
         marks=tuple(Share(f"{share:.0%} of the translations are right", 2, share) for share in (0.2, 0.4, 0.6)),
     ),

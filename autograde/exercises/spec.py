@@ -4,9 +4,6 @@ An exercise defines how to call the student's code (its *probe*), how to draw in
 *reference*: NumPy, float64, independent of the library), how its points are divided (its *parts*) and the known
 mistakes (its *misconceptions*). `autograde.exercises.planning.planner` turns it, with a seed, into a plan: plain data
 that can be graded anywhere.
-
-A **misconception** is a patch on the solution's own cell, so that it is code as a student would write it: it must fail
-the check, and what it returns is how the mistake is recognised and named.
 """
 
 from collections.abc import Callable
@@ -15,24 +12,15 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autograde.boundary.calls import REPEATED, RESULT
-from autograde.judging.claims import (  # noqa: F401 (exercises import them from here)
-    Alike,
-    AnyCount,
-    Dropped,
-    HandsOn,
-    Initial,
-    Obeys,
-    OwnLists,
-    OwnWeights,
-    Raises,
-    Rates,
-    Reference,
-    Same,
-    Slopes,
-    Sums,
-    Varies,
-)
+from autograde.judging.claims import *  # noqa: F403 (exercises import them from here)
+from autograde.judging.claims import Reference
 from autograde.judging.compare import Tolerance
+
+__all__ = [  # what modules of exercises use, besides the claims
+    "Case", "Exercise", "Forbidden", "Part", "Trial", "cases", "composed", "filling", "layer", "mistake",
+    "plain_function", "random_function", "repeated", "result_of", "stream", "taking", "training_step", "values",
+    "with_model",
+]  # fmt: skip
 
 Draw = Callable[[np.random.Generator], list["Case"]]
 

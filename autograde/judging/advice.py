@@ -5,7 +5,7 @@ import re
 import numpy as np
 
 from autograde.common.texts import article
-from autograde.judging.answers import Answer, Failure
+from autograde.judging.answers import Answer
 from autograde.judging.claims import ASKED_BY, KINDS
 from autograde.judging.compare import Difference
 
@@ -127,7 +127,9 @@ def error_advice(answer: Answer, question: dict, claim: dict) -> list[str]:
         ]
     if question.get("unknown_batch") and "None" in failure.message:
         return [_NO_BATCH_SIZE]
-    if _needs_numbers(failure, question):
+    # A sandbox's error has no message: there it is the reason if the same code passed the questions before, outside.
+    needs_numbers = failure.type == "OperatorNotAllowedInGraphError" or _WITHOUT_NUMBERS.search(failure.message)
+    if needs_numbers or question.get("graph") and not failure.type:
         batch = question.get("unknown_batch") and not failure.type  # without a message it may be this as well
         return [_NO_NUMBERS, _NO_BATCH_SIZE] if batch else [_NO_NUMBERS]
     mixed = _MIXED.search(failure.message)
@@ -136,16 +138,6 @@ def error_advice(answer: Answer, question: dict, claim: dict) -> list[str]:
     if failure.kind == "UnboundLocalError":
         return ["Your function uses a variable before it assigns a value to it."]
     return []
-
-
-def _needs_numbers(failure: Failure, question: dict) -> bool:
-    """Whether code wanted the numbers of a tensor inside of `tf.function`.
-
-    A sandbox's error has no message: there it is the reason if the same code passed the questions before, outside.
-    """
-    if question.get("graph") and not failure.type:
-        return True
-    return failure.type == "OperatorNotAllowedInGraphError" or bool(_WITHOUT_NUMBERS.search(failure.message))
 
 
 def result_advice(answer: Answer, plan: dict, claim: dict, difference: Difference) -> list[str]:

@@ -1,13 +1,9 @@
 """The answers of untrusted code as trusted values: the one way from what a sandbox sends to what the grader uses.
 
-    answer = read(raw, question)        # an Answer, for anything at all that came out of a sandbox
-
 An `Answer` holds numbers inside plain values, which are compared and never shown, and words from the closed lists
 below, for which the grader has sentences of its own. A program that has seen hidden inputs can choose among these
-words, but it can write none. A line number is a whole number between 1 and the cell's number of lines.
-
-Nothing is hidden on a student's own machine: `check` reads with `own=True`, and only then an answer also has the words
-of the program itself (`Failure.message`, `.type`, `.text`, `Answer.type`).
+words, but it can write none. Only on a student's own machine, where nothing is hidden, an answer also has the words
+of the program itself (`own=True`: `Failure.message`, `.type`, `.text`, `Answer.type`).
 """
 
 import builtins

@@ -61,21 +61,18 @@ def compare(expected, got, tolerance: Tolerance = Tolerance()) -> Difference | N
     if isinstance(expected, float) and (type(got) in (int, float) or is_scalar(got)):
         array = np.array(got, "float64")
         return _compare_arrays(np.array(expected), array, tolerance)
-    if type(got) is not type(expected) or got != expected:
-        return Difference("values", _plain_message(expected, got), (), got, expected)
-    return None
+    if type(got) is type(expected) and got == expected:
+        return None
+    message = f"yours {short(got)}   expected {short(expected)}"
+    if type(got) is str and type(expected) is str and (_is_long(got) or _is_long(expected)):
+        index = first_difference(got, expected)
+        message = f"yours {around(got, index)}   expected {around(expected, index)}   from character {index}"
+    return Difference("values", message, (), got, expected)
 
 
 def is_scalar(value) -> bool:
     """Whether this is a number of NumPy or a backend: an array without axes."""
     return type(value) is np.ndarray and value.shape == () and value.dtype.kind in "iuf"
-
-
-def _plain_message(expected, got):
-    if type(got) is str and type(expected) is str and (_is_long(got) or _is_long(expected)):
-        index = first_difference(got, expected)
-        return f"yours {around(got, index)}   expected {around(expected, index)}   from character {index}"
-    return f"yours {short(got)}   expected {short(expected)}"
 
 
 def _is_long(text: str) -> bool:

@@ -19,21 +19,18 @@ def match_mistake(plan: dict, answers: list[Answer], drawn: set[int], fails: Cal
     drawn: the answers whose numbers depend on chance; fails: whether a claim does not hold for these answers.
     """
     every = set(range(len(answers)))
+    failing = next((part for part in plan["parts"] if any(map(fails, part["claims"]))), plan["parts"][0])
+    of_part = {claim[name] for claim in failing["claims"] for name in ("answer", "other", "unlike") if name in claim}
     drawn = {index for index in drawn if answers[index].again is None or varies(answers[index])}
     for indices, by_chance, may_fail in (
         (every, set(), lambda claim: True),
         (every, drawn, fails),
-        (_of_the_failing_part(plan, fails), drawn, fails),
+        (of_part, drawn, fails),
     ):
         known = [mistake for mistake in plan["misconceptions"] if _explains(plan, mistake, answers, indices, by_chance)]
         if known and _is_shown(plan, answers, indices, known[0], may_fail):
             return known[0] if len(known) == 1 else None
     return None
-
-
-def _of_the_failing_part(plan, fails) -> set[int]:
-    part = next((part for part in plan["parts"] if any(map(fails, part["claims"]))), plan["parts"][0])
-    return {claim[name] for claim in part["claims"] for name in ("answer", "other", "unlike") if name in claim}
 
 
 def _explains(plan, mistake, answers, indices, by_chance) -> bool:
@@ -90,19 +87,20 @@ def outcome_of(answer: dict) -> dict:
 def _is_shown(plan, answers, indices, mistake, may_fail) -> bool:
     """Whether one of these answers is wrong, and more than the type of an error shows it: an error of some type may
     have many reasons, so where all calls raise one, its words decide."""
+
+    def is_wrong(claim) -> bool:
+        answer = answers[claim["answer"]]
+        if claim["kind"] == "equals" and answer.status == "ok":
+            return not same_value(claim["expected"], answer.value)
+        return may_fail(claim)  # an error, or a claim of which only the judge knows whether it holds
+
     claims = [claim for part in plan["parts"] for claim in part["claims"] if claim["answer"] in indices]
-    if not any(_is_wrong(claim, answers[claim["answer"]], may_fail) for claim in claims):
+    if not any(map(is_wrong, claims)):
         return False
     if any(answers[index].status == "ok" or answers[index].failure.shapes for index in indices):
         return True
     known = [read(outcome) for outcome in mistake["outcomes"]]
     return all(known[index].failure.digest == answers[index].failure.digest for index in indices)
-
-
-def _is_wrong(claim, answer, may_fail) -> bool:
-    if claim["kind"] == "equals" and answer.status == "ok":
-        return not same_value(claim["expected"], answer.value)
-    return may_fail(claim)  # an error, or a claim of which only the judge knows whether it holds
 
 
 def same_outcome(known: dict | Answer, got: dict | Answer) -> bool:

@@ -33,21 +33,6 @@ def _pairs(name: str, positions: list[int]) -> list[str]:
     return [f"{name} {one} and {other}" for one, other in combinations(positions, 2)]
 
 
-def _front(chosen: list[int], total: int) -> list[str]:
-    """The event that more than half of the chosen things (numbers from 0) are in the first half of all."""
-    in_front = sum(index < total // 2 for index in chosen)
-    return ["mostly in the first half"] * (2 * in_front > len(chosen))
-
-
-def _neighbours(chosen: list[int]) -> list[str]:
-    """The event that at least two of the chosen things (numbers from 0, ascending) are next to each other."""
-    return ["two neighbours"] * any(next_ - one == 1 for one, next_ in zip(chosen, chosen[1:]))
-
-
-def _ascending(numbers: list[int]) -> bool:
-    return all(one < next_ for one, next_ in zip(numbers, numbers[1:]))
-
-
 # --- masks ---
 
 
@@ -89,17 +74,19 @@ def chosen_positions(given, result):
         return Difference("special", f"position {special[0]} has a special token, {token_ids[special[0]]}")
     if len(set(positions)) < len(positions):
         return Difference("twice", f"{shown(positions)} holds a position twice")
-    if len(positions) != min(count, len(allowed)):
-        wanted = min(count, len(allowed))
+    wanted = min(count, len(allowed))
+    if len(positions) != wanted:
         kind = f"{len(positions)} of {wanted} positions"
         return Difference(kind, f"yours has {len(positions)} positions; expected {wanted}")
-    if not _ascending(positions):
+    if positions != sorted(positions):
         return Difference("order", f"{shown(positions)} is not in ascending order")
     together, indices = " ".join(map(str, positions)), [allowed.index(position) for position in positions]
-    return [
-        f"all of {together}", *(f"position {position}" for position in positions), *_pairs("positions", positions),
-        *_front(indices, len(allowed)), *_neighbours(indices),
-    ]  # fmt: skip
+    events = [f"all of {together}", *(f"position {one}" for one in positions), *_pairs("positions", positions)]
+    if 2 * sum(index < len(allowed) // 2 for index in indices) > len(indices):
+        events.append("mostly in the first half")
+    if any(after - one == 1 for one, after in zip(indices, indices[1:])):
+        events.append("two neighbours")
+    return events
 
 
 def replaced(given, result):
@@ -167,15 +154,24 @@ def _text(value):
     return value.item() if type(value) is np.ndarray and value.ndim == 0 and value.dtype.kind == "U" else value
 
 
-def next_sentence(given, result):
-    """(A, B, label): 0 and the next sentence, or 1 and a sentence of another document. Events: which."""
-    documents, document, sentence = given
+def _pair(result) -> tuple[str, str, int] | Difference:
+    """Two sentences and a label of 0 or 1, or why the result is something else."""
     if type(result) not in (tuple, list) or len(result) != 3:
         return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
     first, second = map(_text, result[:2])
     label = result[2].item() if is_whole_number(result[2]) else result[2]
     if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
         return Difference("type", f"expected two sentences and the integer 0 or 1 as label; yours is {shown(result)}")
+    return first, second, label
+
+
+def next_sentence(given, result):
+    """(A, B, label): 0 and the next sentence, or 1 and a sentence of another document. Events: which."""
+    documents, document, sentence = given
+    pair = _pair(result)
+    if isinstance(pair, Difference):
+        return pair
+    first, second, label = pair
     if first != documents[document][sentence]:
         return Difference("other A", f"A is {shown(first)}, not sentence {sentence} of document {document}")
     is_next = second == documents[document][sentence + 1]
@@ -198,12 +194,10 @@ def next_sentence(given, result):
 def sentence_order(given, result):
     """(A, B, label): a sentence and the next one, 0 in order or 1 exchanged. Events: which."""
     document, sentence = given
-    if type(result) not in (tuple, list) or len(result) != 3:
-        return Difference("type", f"expected three values, A, B and the label; yours is {shown(result)}")
-    first, second = map(_text, result[:2])
-    label = result[2].item() if is_whole_number(result[2]) else result[2]
-    if type(first) is not str or type(second) is not str or type(label) is not int or label not in (0, 1):
-        return Difference("type", f"expected two sentences and the integer 0 or 1 as label; yours is {shown(result)}")
+    pair = _pair(result)
+    if isinstance(pair, Difference):
+        return pair
+    first, second, label = pair
     in_order = tuple(document[sentence : sentence + 2])
     if (first, second) not in (in_order, in_order[::-1]):
         other = [text for text in (first, second) if text not in in_order]

@@ -24,7 +24,7 @@ from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.pages.feedback import feedback_page
 from autograde.grader.reading.repair import read_submission
-from autograde.release.released_checks import warnings
+from autograde.release.sources import warnings
 from autograde.sandbox.launchers import open_launcher
 
 

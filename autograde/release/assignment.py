@@ -1,18 +1,18 @@
-"""Puts a notebook into an nbgrader course: `source/`, `release/` and the cells' points in gradebook.db."""
+"""Writes what is handed out: student editions without a line of an answer, fingerprints, and an nbgrader assignment."""
 
+import hashlib
+import json
 import logging
+import re
 from collections.abc import Callable, Collection
 from pathlib import Path
 
 from autograde.boundary import fingerprints
-from autograde.exercises import catalogue
+from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Exercise
 from autograde.release.editions import Editions, ReleaseError, for_self_study
-from autograde.release.leaks import leaks
-from autograde.release.made_before import MadeBefore
-from autograde.release.released_checks import write_record
-from autograde.release.sources import hash_of
+from autograde.release.sources import hash_of, write_record
 from autograde.student.plans import BESIDE
 from bertlab.common.files import write_text
 
@@ -20,6 +20,10 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 # Of DOCS; the notebooks link them.
 PAGES = ("glossary.md", "errata.md", "before_bert.md", "small_world.md", "pictures/before_bert.svg")
+
+_FEWEST_WORDS = 4  # names and numbers in a line that could give an answer away: `return x` occurs in many programs
+NOTE = ".made-from"  # beside the fingerprints: what each was made from, so that an interrupted release resumes
+_VERSION = 2  # of the note; 1 was one hash of all sources
 
 
 def write_student_edition(editions: Editions, exercises: tuple[Exercise, ...], folder: Path) -> Path:
@@ -57,6 +61,39 @@ def refuse_leaks(editions: Editions, exercises: tuple[Exercise, ...]) -> None:
         raise ReleaseError(f"{editions.name}: the student edition would contain answers: {'; '.join(found[:5])}")
 
 
+def leaks(student_edition: str, exercises: tuple[Exercise, ...]) -> list[str]:
+    """Sentences about each secret line of a student edition (its JSON text), in code and texts; empty is good."""
+    secrets = secret_lines(exercises)
+    return [
+        f"cell {number}: {line!r} is in {secrets[line]}"
+        for number, cell in enumerate(json.loads(student_edition)["cells"], start=1)
+        for line in _lines(cell["source"])
+        if line in secrets
+    ]
+
+
+def secret_lines(exercises: tuple[Exercise, ...]) -> dict[str, str]:
+    """Every long enough line of an answer or a misconception that is not in the stub → its origin."""
+    secrets: dict[str, str] = {}
+    for exercise in exercises:
+        answer = cells.answer_cell(exercise)
+        given = set(_lines(cells.stub_cell(answer)))
+        sources = [("solution", answer)]
+        sources += [(known.id, cells.patched_cell(exercise, known)) for known in exercise.misconceptions]
+        for origin, source in sources:
+            for line in _lines(source):
+                if line not in given and "### " not in line and len(re.findall(r"\w+", line)) >= _FEWEST_WORDS:
+                    secrets.setdefault(line, f"{exercise.id}/{origin}")
+    return secrets
+
+
+def _lines(source: str) -> list[str]:
+    return [line.strip() for line in source.splitlines() if line.strip()]
+
+
+# --- fingerprints ---
+
+
 def every_plan() -> dict[str, Exercise]:
     """The name of each fingerprint → its exercise, those of the variants of a question after the exercise's own."""
     found = {exercise.id: exercise for exercise in catalogue.EXERCISES}
@@ -80,20 +117,36 @@ def write_fingerprints(
     """
     folder = folder or BESIDE
     folder.mkdir(parents=True, exist_ok=True)
-    before = MadeBefore.read(folder)
-    every = every_plan()
+    made, every = read_note(folder), every_plan()
     sources = {name: hash_of(exercise) for name, exercise in every.items()}
-    changed = [name for name in every if not before.has(name, sources[name])]
+    changed = [name for name in every if made.get(name) != (sources[name], _hash_of(folder / f"{name}.npz"))]
     wanted = [name for name in changed if notebooks is None or every[name].notebook in notebooks]
     for name in set(changed) - set(wanted):
         (folder / f"{name}.npz").unlink(missing_ok=True)
     if wanted:
         prepare()
         for name in progress(wanted):
-            planner.write_fingerprint(every[name], folder, name)
-            before.add(name, sources[name])
+            made[name] = sources[name], _hash_of(planner.write_fingerprint(every[name], folder, name))
+            write_text(folder / NOTE, json.dumps({"version": _VERSION, "made": made}, indent=1) + "\n")
     planner.write_indexes(catalogue.EXERCISES, folder)
     return folder
+
+
+def read_note(folder: Path) -> dict[str, tuple[str, str]]:
+    """The name of each fingerprint that was made → (hash of its sources, hash of its file); {} for an unusable note."""
+    try:
+        note = json.loads((folder / NOTE).read_text(encoding="utf-8"))
+        made = {name: (str(source), str(file)) for name, (source, file) in note["made"].items()}
+        return made if note["version"] == _VERSION else {}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}  # a note only saves work
+
+
+def _hash_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else "missing"
+
+
+# --- nbgrader ---
 
 
 def write_assignment(course: Path, assignment: str, notebooks: list[Editions]) -> list[Path]:

@@ -1,9 +1,12 @@
 """The two editions of a notebook, from one source: with answers for the instructor, with stubs for students.
 
-Cell ids are computed from the notebook's name, the cell's index and its grade_id, so the same source gives the same
-bytes. Neither edition has outputs.
+Below a cell that only draws is the expected picture: what it shows with the course's own answers, small and grey, kept
+as `solutions/expected/NOTEBOOK/KEY.png`. The key comes from the cell's code: a changed cell, or a variant with other
+values, has none until `python -m scripts.expected_pictures` makes it. Cell ids are computed: the same source gives the
+same bytes.
 """
 
+import base64
 import hashlib
 import json
 import re
@@ -12,12 +15,13 @@ from pathlib import Path
 
 from autograde.common.errors import AutogradeError
 from autograde.exercises import catalogue, cells, folders, ready_made, variants
-from autograde.exercises.notebooks import SOLUTIONS
+from autograde.exercises.notebooks import SOLUTIONS, path_beside
 from autograde.exercises.variants import Values
-from autograde.release import expected
 
 KERNEL = {"display_name": "Python 3", "language": "python", "name": "python3"}
 MOST_NAMES = 2  # refused names that are shown without folding
+EXPECTED = "expected"  # the tag of a cell with an expected picture
+ALT = "The picture of this cell with the course's answers, small and grey"
 ANSWER = "An answer, to compare with yours"
 _MARK = re.compile(r"\s*### (?:BEGIN|END) SOLUTION")
 _SETTING = 'COURSE_PACKAGE = ""'  # the line of a notebook that gets the address of the student wheel
@@ -78,7 +82,7 @@ def make(
     """
     import jupytext
 
-    path = folder / f"{name}.py" if folder else folders.path_of("solutions", name)
+    path = folder / f"{name}.py" if folder else path_beside("solutions", name)
     if not path.exists():
         known = ", ".join(notebooks(folder)) or "none"
         raise ReleaseError(f"{path}: the solution notebook does not exist; solution notebooks: {known}")
@@ -87,11 +91,11 @@ def make(
     written = _with_refusals(name, written)
     _check_metadata(path, written)
     written = _with_package(name, written, package) if package else written
-    written = [one for cell in written for one in (cell, *expected.cell_below(path, name, cell))]
+    written = [one for cell in written for one in (cell, *cell_below(path, name, cell))]
     student = [_for_students(path, cell) for cell in written]
     if colab:
         link = f"[![Open in Colab]({BADGE})]({colab.rstrip('/')}/{name}/{name}.ipynb)"
-        student = [expected.text_cell(f"{name} badge", f"{link}\n\n{_SAVE_A_COPY}"), *student]
+        student = [text_cell(f"{name} badge", f"{link}\n\n{_SAVE_A_COPY}"), *student]
     return Editions(name, _as_text(written), _as_text(student))
 
 
@@ -136,7 +140,7 @@ def for_self_study(editions: Editions) -> str:
         check = cell["metadata"].get("nbgrader", {}).get("grade_id", "")
         if check in answers:
             folded = f"<details><summary>{ANSWER}</summary>\n\n```python\n{answers[check]}\n```\n\n</details>"
-            cells_of_it.append(expected.text_cell(f"{editions.name} {check} answer", folded))
+            cells_of_it.append(text_cell(f"{editions.name} {check} answer", folded))
     return json.dumps(notebook | {"cells": cells_of_it}, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
 
 
@@ -208,3 +212,32 @@ def _as_text(written: list[dict]) -> str:
     metadata = {"kernelspec": KERNEL, "language_info": {"name": "python"}}
     content = {"cells": written, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
     return json.dumps(content, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+# --- expected pictures ---
+
+
+def key_of(source: str) -> str:
+    """The name of a cell's picture. source: the cell's code."""
+    return hashlib.sha256(source.encode()).hexdigest()[:12]
+
+
+def folder_of(solution: Path) -> Path:
+    """The folder with a notebook's expected pictures. solution: the notebook's text."""
+    return solution.parent / "expected" / solution.stem
+
+
+def text_cell(key: str, source: str, **metadata) -> dict:
+    """A text cell that the solution notebook does not have. key: its id is computed from it."""
+    identity = hashlib.sha256(key.encode()).hexdigest()[:12]
+    return {"cell_type": "markdown", "id": identity, "metadata": metadata, "source": source}
+
+
+def cell_below(solution: Path, name: str, cell: dict) -> list[dict]:
+    """The text cell with the expected picture of a cell that draws; [] for other cells."""
+    path = folder_of(solution) / f"{key_of(cell['source'])}.png"
+    if cell["cell_type"] != "code" or not path.exists():
+        return []
+    picture = base64.b64encode(path.read_bytes()).decode("ascii")
+    source = f"*Expected:*<br>![{ALT}](data:image/png;base64,{picture})"
+    return [text_cell(f"{name} {path.stem} expected", source, tags=[EXPECTED])]

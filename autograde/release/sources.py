@@ -1,9 +1,10 @@
-"""A hash of the sources of one fingerprint, so that a release makes only those again whose sources have changed.
+"""Hashes of the sources of exercises: a release makes only those fingerprints again whose sources have changed, and
+grading warns when the checks that students have are of another version.
 
-The hash covers the exercise's module and the planning code, all modules that these import (found in their text, also
-inside functions), the notebook's set-up and its answers down to this one, and the versions of the libraries. Of the
-modules, those of `autograde` and `bertlab` count, with the data files beside them; a package that loads its names
-lazily counts whole.
+The hash of a fingerprint covers the exercise's module and the planning code, all modules that these import (found in
+their text, also inside functions), the notebook's set-up and its answers down to this one, and the versions of the
+libraries. Of the modules, those of `autograde` and `bertlab` count, with the data files beside them; a package that
+loads its names lazily counts whole.
 """
 
 import ast
@@ -12,7 +13,8 @@ import hashlib
 import importlib.util
 import json
 import platform
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterable, Iterator
 from importlib import metadata
 from pathlib import Path
 
@@ -21,13 +23,16 @@ from autograde.boundary.mybert_importer import PACKAGE, STAND_INS
 from autograde.common import syntax
 from autograde.common.caches import cached
 from autograde.common.dependencies import reached
-from autograde.exercises import cells, folders, notebooks
+from autograde.exercises import catalogue, cells, folders, notebooks
 from autograde.exercises.spec import Exercise
+from bertlab import __version__
+from bertlab.common.files import write_text
 
 ROOT = Path(__file__).resolve().parents[2]
 _OURS = ("autograde", "bertlab")
 _LIBRARIES = ("keras", "tensorflow", "numpy", "ml_dtypes")
 _PLANNING = "autograde.exercises.planning.planner"
+_RELEASED = Path(".autograde", "released")
 _WHOLE = ".*"  # behind the name of a package: all of its files count
 
 
@@ -50,9 +55,15 @@ def hash_of_own_code(exercise: Exercise) -> str:
     """The same as long as neither the code of the exercise's module changes, nor of those that it imports from its own
     folder or from the instructor's, nor the code of its answer. Lines of comments and line ends do not count.
     """
+    first, own = _path_of(_module_of(exercise)), folders.own()
+
+    def near_ones(path: Path) -> list[Path]:
+        imported = filter(None, map(_path_of, _imports_of(path, path.stat().st_mtime_ns)))
+        return [one for one in imported if one.parent == first.parent or (own and one.is_relative_to(own))]
+
     _, answers = cells.read(exercise.notebook, exercise.variant)
     total = hashlib.sha256(f"{exercise.points} {_code(answers[exercise.id])}".encode())
-    for path in sorted(_own_files(_module_of(exercise))):
+    for path in sorted(reached([first], near_ones)):
         total.update(f"\0{path.name}\0{_code(path.read_text(encoding='utf-8'))}".encode())
     return total.hexdigest()
 
@@ -65,17 +76,6 @@ def _code(text: str) -> str:
 
 def _module_of(exercise: Exercise) -> str:
     return f"{exercises.__name__}.n{exercise.notebook}.{exercise.id.replace('-', '_')}"
-
-
-def _own_files(module: str) -> set[Path]:
-    """The file of an exercise's module, and those that it imports from the same folder or the instructor's own one."""
-    first, own = _path_of(module), folders.own()
-
-    def near_ones(path: Path) -> list[Path]:
-        imported = filter(None, map(_path_of, _imports_of(path, path.stat().st_mtime_ns)))
-        return [one for one in imported if one.parent == first.parent or (own and one.is_relative_to(own))]
-
-    return reached(filter(None, [first]), near_ones)
 
 
 def _with_imports(names: set[str]) -> set[str]:
@@ -93,14 +93,10 @@ def _with_imports(names: set[str]) -> set[str]:
 
 @cached
 def _imports_of(path: Path, changed: int) -> frozenset[str]:
-    return frozenset(_imported(path.read_text(encoding="utf-8"), _package_of(path)))
-
-
-def _package_of(path: Path) -> str:
-    for folder in exercises.__path__:
-        if path.is_relative_to(folder):
-            return ".".join((exercises.__name__, *path.parent.relative_to(folder).parts))
-    return ".".join(path.parent.relative_to(ROOT).parts)
+    folder = next((folder for folder in exercises.__path__ if path.is_relative_to(folder)), None)
+    parts = path.parent.relative_to(folder or ROOT).parts
+    package = ".".join((exercises.__name__, *parts) if folder else parts)
+    return frozenset(_imported(path.read_text(encoding="utf-8"), package))
 
 
 def _imported(text: str, inside: str = "") -> Iterator[str]:
@@ -128,16 +124,12 @@ def _home_of(module: str, name: str) -> str:
 def _path_of(module: str) -> Path | None:
     """The file of a module, found without importing it; None if there is none."""
     inside = f"{exercises.__name__}."
-    if module.startswith(inside):
-        folders, parts = [Path(folder) for folder in exercises.__path__], module.removeprefix(inside).split(".")
-    else:
-        folders, parts = [ROOT], module.split(".")
-    candidates = (
-        path
-        for folder in folders
-        for path in (folder.joinpath(*parts, "__init__.py"), folder.joinpath(*parts).with_suffix(".py"))
-    )
-    return next((path for path in candidates if path.is_file()), None)
+    roots = exercises.__path__ if module.startswith(inside) else [ROOT]
+    for place in (Path(root, *module.removeprefix(inside).split(".")) for root in roots):
+        for path in (place / "__init__.py", place.with_suffix(".py")):
+            if path.is_file():
+                return path
+    return None
 
 
 def _files_of(name: str) -> list[Path]:
@@ -146,11 +138,78 @@ def _files_of(name: str) -> list[Path]:
     if path is None:
         return []
     if name.endswith(_WHOLE):
-        inside = (file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
-        return sorted(inside)
+        return sorted(file for file in path.parent.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
     return [path, *sorted(file for file in path.parent.iterdir() if file.is_file() and file.suffix != ".py")]
 
 
 @functools.cache
 def _digest(path: Path, changed: int) -> bytes:
     return hashlib.sha256(path.read_bytes()).digest()
+
+
+# --- the checks of a release ---
+#
+# .autograde/released/ASSIGNMENT.json   of each notebook: the version, and a hash of the code of each exercise
+#
+# Students' `check` asked the questions of the release. A new version can ask others; so can an exercise that was
+# repaired and not released again. Lines of comments, the notebook's texts and other libraries do not count.
+
+
+def write_record(course: Path, assignment: str, notebooks: Iterable[str]) -> None:
+    """Records these notebooks as students have them; keeps the record of the assignment's other ones."""
+    path = _record_of(course, assignment)
+    path.parents[1].mkdir(mode=0o700, parents=True, exist_ok=True)  # policies and groups lie there, too
+    path.parent.mkdir(exist_ok=True)
+    record = (_read(path) or {}) | {name: {"version": __version__, "exercises": _hashes(name)} for name in notebooks}
+    write_text(path, json.dumps(record, indent=1) + "\n")
+
+
+def warnings(course: Path, assignment: str, notebooks: Iterable[str]) -> list[str]:
+    """A sentence for each notebook that differs from its release; none for one without a record."""
+    path = _record_of(course, assignment)
+    record = _read(path)
+    if record is None:
+        command = _command(course, assignment, notebooks)
+        return [f"{path}: expected the record of a release, found a damaged file; run `{command}` again"]
+    return [line for name in notebooks if name in record and (line := _warning(course, assignment, name, record[name]))]
+
+
+def _warning(course: Path, assignment: str, notebook: str, released: dict) -> str:
+    now, version = _hashes(notebook), released["version"]
+    changed = [name for name in now if now[name] != released["exercises"].get(name)]
+    if version != __version__:
+        said = f"released with BertLab {version}, and this is {__version__}: its checks can ask other questions"
+    elif changed:
+        said = f"changed after it was released: {', '.join(changed)}"
+    else:
+        return ""
+    or_else = f"; or grade with BertLab {version}" if version != __version__ else ""
+    return (
+        f"{assignment}: {notebook} was {said}. An answer that passed a student's `check` may fail now. To give "
+        f"students the same checks, run `{_command(course, assignment, [notebook])}` and hand out the wheel{or_else}."
+    )
+
+
+def _command(course: Path, assignment: str, notebooks: Iterable[str]) -> str:
+    words = ["autograde", "release", *notebooks, "--course", str(course), "--assignment", assignment, "--wheel", "dist"]
+    return shlex.join(words)
+
+
+def _hashes(notebook: str) -> dict[str, str]:
+    return {exercise.id: hash_of_own_code(exercise) for exercise in catalogue.of_notebook(notebook)}
+
+
+def _read(path: Path) -> dict[str, dict] | None:
+    """Notebook → its record; {} without a file, None for a file that is not a record."""
+    if not path.exists():
+        return {}
+    try:
+        record = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else None
+        sound = all(isinstance(one["version"], str) and isinstance(one["exercises"], dict) for one in record.values())
+    except (OSError, ValueError, RecursionError, KeyError, TypeError, AttributeError):
+        return None
+    return record if sound else None
+
+
+def _record_of(course: Path, assignment: str) -> Path:
+    return Path(course) / _RELEASED / f"{assignment}.json"

@@ -21,7 +21,7 @@ SHARED_MODULES = (
     "boundary/plain_values", "boundary/call_answer", "boundary/call_layer", "boundary/calls", "boundary/tracing",
     "boundary/mybert_importer", "boundary/precision",
 )  # fmt: skip
-STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
+STUDENT_MODULES = ("student/__init__", "student/stand_ins/__init__")  # without a single stand-in
 SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent",
                    "forbidding")  # fmt: skip
 UNTRUSTED_USER = 64999  # an unused account: from the range that systemd keeps for users without a password entry
@@ -154,7 +154,7 @@ def sandbox_environment(threads: int) -> dict[str, str]:
         "PYTHONNOUSERSITE": "1",
         "HOME": "/home/student",
         "USER": "student",
-        "AUTOGRADE_IN_SANDBOX": "1",  # checks and drawings do nothing (autograde/student/quiet.py)
+        "AUTOGRADE_IN_SANDBOX": "1",  # checks and drawings do nothing (autograde/student/__init__.py)
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp",
         "MPLBACKEND": "module://matplotlib_inline.backend_inline",

@@ -1,4 +1,9 @@
-"""`check(thing)`, the cell under every stub: runs the student's code on the visible inputs and reports the result."""
+"""`check(thing)`, the cell under every stub: runs the student's code on the visible inputs and reports the result.
+
+A wrong answer raises nothing, so that *Run All* continues. nbgrader's Validate (the button in JupyterLab, `nbgrader
+validate`) runs a copy of the notebook, in which a graded cell fails if it raises or writes to standard error: only
+there a failed check raises, a sentence without a traceback.
+"""
 
 import ast
 import contextlib
@@ -6,17 +11,18 @@ import difflib
 import functools
 import inspect
 import linecache
+import os
 import re
 import sys
 import textwrap
 from dataclasses import replace
 
 from autograde.boundary import precision
+from autograde.common.errors import AutogradeError
 from autograde.common.texts import article
 from autograde.judging.judge import judge
-from autograde.judging.rendering import as_html, as_text
-from autograde.judging.verdict import Verdict
-from autograde.student import plans, progress_file, store, time_limit, validating
+from autograde.judging.verdict import WIDTH, Verdict, as_html, as_text, points_text
+from autograde.student import plans, progress_file, store, time_limit
 from autograde.student.pictures import Shown, shell
 
 _FAILED = ("partly", "wrong", "raised")
@@ -42,17 +48,38 @@ class Message(Shown):
     verdict = None
 
 
+class CheckFailed(AutogradeError, AssertionError):
+    """A check that did not pass, where nbgrader asks for an exception."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Shown by IPython instead of a traceback, in lines that fit nbgrader's dialog, which does not wrap lines."""
+        return textwrap.wrap(str(self), WIDTH, subsequent_indent="  ")
+
+
+def is_validating() -> bool:
+    """Whether nbgrader's Validate runs this notebook: it sets this variable for the kernel that it starts."""
+    return os.environ.get("NBGRADER_EXECUTION") == "validate"
+
+
 def check(thing, seconds: float = time_limit.SECONDS) -> Outcome | Message | None:
     """Checks the exercise that `thing` belongs to: the function or layer itself, or its name as a string.
 
     seconds: time limit of one call; an endless loop is stopped then, and its line is shown. The inputs are the same for
     everybody and every time; the grader uses others. Nothing leaves this machine.
-    Raises nothing, except CheckFailed where nbgrader's Validate runs the notebook (see validating.py).
+    Raises nothing, except CheckFailed where nbgrader's Validate runs the notebook.
     """
     found = _outcome(thing, sys._getframe(1).f_globals, seconds)
-    if not validating.is_validating():
+    if not is_validating():
         return found
-    validating.raise_unless_passed(found.verdict, str(found))
+    verdict = found.verdict
+    if verdict is None:
+        raise CheckFailed(str(found))
+    if not verdict.passed:
+        lost = [f"{part.title}: {part.message}" for part in verdict.parts if verdict.points and not part.earned]
+        seen = [f"{label}: {text}" for label, text in verdict.facts if label != "tried"]
+        reason = next(iter([*verdict.advice, *lost, *seen]), "Run its cell to see more.")
+        points = f"{points_text(verdict.points)} of {points_text(verdict.max_points)} points"
+        raise CheckFailed(f"✗ {verdict.label}: {verdict.status}, {points}. {' '.join(reason.split())}")
     return None  # nbgrader would read a shown result as a number of points
 
 
@@ -60,15 +87,16 @@ def _outcome(obj, space: dict, seconds: float) -> Outcome | Message:
     name = _name_of(obj, space)
     facts = plans.find(name)
     if facts is None:
-        return Message(_unknown(name))
-    space = dict(space)
+        close = difflib.get_close_matches(name, [known for one in plans.index() for known in one["names"]], n=1)
+        meant = f"Did you mean `{close[0]}`?" if close else "Pass the function or layer that you wrote, or its name."
+        return Message(f"? There is no exercise for `{name}`. {meant}")
+    space, own = dict(space), facts["names"][0]
     if not isinstance(obj, str):
-        space[facts["names"][0]] = obj
+        space[own] = obj
     variant = plans.variant_in(facts, space)
     if variant is None:
         return Message("? VARIANT is not the number of a variant. Run the cell with your values as you got it.")
     plan = plans.plan(facts["id"], variant)
-    own = facts["names"][0]
     if own in space and (words := _not_checkable(facts, plan, space[own]) or _older_version(own, space[own])):
         return Message(words)
     if own not in space and progress_file.has_passed(facts["id"]):
@@ -151,13 +179,6 @@ def _not_checkable(facts, plan, obj) -> str:
     return f"? Expected the function `{name}`, got {article(kind)}. Run the cell that defines `{name}` again."
 
 
-def _unknown(name):
-    names = [known for facts in plans.index() for known in facts["names"]]
-    close = difflib.get_close_matches(name, names, n=1)
-    meant = f" Did you mean `{close[0]}`?" if close else " Pass the function or layer that you wrote, or its name."
-    return f"? There is no exercise for `{name}`.{meant}"
-
-
 def _source_of(obj) -> str:
     """The text of a function or class; of a class whose cell cannot be found, that of its methods."""
     try:
@@ -191,20 +212,20 @@ def _failed_prerequisites(facts, verdict, source, space):
     """A sentence for each earlier answer that this one uses and that failed its own check when it was last tried."""
     if verdict.status not in _FAILED:
         return ()
-    entries, used = progress_file.load(), _names_in(source)
-    failing = [other for other in plans.index() if entries.get(other["id"], {}).get("status") in _FAILED]
-    return tuple(
-        f"Your code uses `{name}`, which failed its own check ({other['number']}): "
-        + (f"run `check({name})` again." if _is_changed(space, other, entries) else "fix that one first.")
-        for other in failing
-        for name in other["names"]
-        if other["id"] != facts["id"] and name in used and _written_here(space, name)
-    )
-
-
-def _is_changed(space, facts, entries) -> bool:
-    source = _source_of(space.get(facts["names"][0]))
-    return bool(source) and progress_file.digest_of(_with_helpers(source, space)) != entries[facts["id"]].get("last")
+    entries, used, said = progress_file.load(), _names_in(source), []
+    for other in plans.index():
+        entry = entries.get(other["id"], {})
+        if entry.get("status") not in _FAILED or other["id"] == facts["id"]:
+            continue
+        text = _source_of(space.get(other["names"][0]))
+        is_changed = text and progress_file.digest_of(_with_helpers(text, space)) != entry.get("last")
+        said += [
+            f"Your code uses `{name}`, which failed its own check ({other['number']}): "
+            + (f"run `check({name})` again." if is_changed else "fix that one first.")
+            for name in other["names"]
+            if name in used and _written_here(space, name)
+        ]
+    return tuple(said)
 
 
 def _names_in(source) -> set[str]:
@@ -226,7 +247,9 @@ def _older_version(name: str, obj) -> str:
     """A sentence if a newer cell defines this name, but stopped before it did, so that it means what an older version
     of the cell defined; otherwise ""."""
     cells = list(shell().history_manager.input_hist_parsed) if shell() else []  # also those that failed
-    home = _cell_of(obj).strip()
+    methods = vars(obj).values() if inspect.isclass(obj) else (obj,)
+    files = (inspect.unwrap(one).__code__.co_filename for one in methods if inspect.isfunction(inspect.unwrap(one)))
+    home = "".join(linecache.getlines(next(files, ""))).strip()  # the cell in which it was defined
     if home not in map(str.strip, cells):  # not of a cell, or of one that IPython does not remember
         return ""
     defines = re.compile(rf"^(?:(?:async )?def|class)\s+{name}\b|^{name}\s*[:=]", re.MULTILINE)
@@ -237,10 +260,3 @@ def _older_version(name: str, obj) -> str:
         f"? The newest version of the cell that defines `{name}` stopped with an error, so `{name}` is still that of "
         "an older version. Mend that cell and run it, then check again."
     )
-
-
-def _cell_of(obj) -> str:
-    """The text of the cell in which a function or a class was defined; "" if it is not known."""
-    methods = vars(obj).values() if inspect.isclass(obj) else (obj,)
-    names = (inspect.unwrap(one).__code__.co_filename for one in methods if inspect.isfunction(inspect.unwrap(one)))
-    return "".join(linecache.getlines(next(names, "")))

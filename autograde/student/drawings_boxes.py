@@ -1,7 +1,4 @@
-"""Drawings of notebooks 00, 02, 05 and 06: boxes with words in them, bars, large tables.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+"""Drawings of notebooks 00, 02, 05 and 06: boxes with words in them, bars, large tables."""
 
 import textwrap
 
@@ -19,21 +16,27 @@ _BOXES = {  # kind of token → face, edge, width of the edge, dash, `hatch`
     "unchanged": ("white", "#1f5fa8", 2.0, "--", None),
     "special": ("#e4e4e4", "#9a9a9a", 0.8, "-", None),
 }
+_WHITE = {"color": "white"}
 _BARS = (("#1f5fa8", None), ("#f0b27a", "///"), ("#9a9a9a", "..."))
 
 
 def course_map(rows: list[list[tuple[str, str]]], free: list[tuple[str, str]] | None = None, *, alt: str) -> None:
     """Boxes (title, line below it) in rows, each with an arrow to the next. free: boxes below them without arrows."""
+    from matplotlib.patches import FancyBboxPatch
+
     free, widest = free or [], max(len(row) for row in rows)
     together = -(-len(free) // max(1, -(-len(free) // widest)))  # equally many in each row below
     drawn = [*rows, *(free[first : first + together] for first in range(0, len(free), together or 1))]
-    figure, axis = _plot(2.9 * widest, 1.25 * len(drawn))
+    figure, axis = _plot(2.9 * widest, 1.25 * len(drawn), bare=True)
     xs = {}
     for depth, row in enumerate(drawn):
         for column, (title, text) in enumerate(row):
             x = column + (widest - len(row)) / 2
             xs[depth, column] = x
-            _step(axis, x, depth, title, text)
+            corner, look = (x - 0.38, depth - 0.24), dict(facecolor=_FILL, edgecolor=_INK)
+            axis.add_patch(FancyBboxPatch(corner, 0.76, 0.48, boxstyle="round,pad=0.03", **look))
+            _centred(axis, x, depth - 0.1, title, fontsize=13, fontweight="bold")
+            _centred(axis, x, depth + 0.12, textwrap.fill(text, 26), fontsize=11)
     order = [place for place in xs if place[0] < len(rows)]
     for (depth, column), (next_depth, next_column) in zip(order, order[1:]):
         start, end = xs[depth, column], xs[next_depth, next_column]
@@ -42,17 +45,7 @@ def course_map(rows: list[list[tuple[str, str]]], free: list[tuple[str, str]] | 
         else:
             _arrow(axis, (start, depth + 0.3), (end, next_depth - 0.3))
     axis.set(xlim=(-0.5, widest - 0.5), ylim=(len(drawn) - 0.6, -0.4))
-    axis.set_axis_off()
     _show(figure, alt)
-
-
-def _step(axis, x, y, title, text):
-    from matplotlib.patches import FancyBboxPatch
-
-    box = FancyBboxPatch((x - 0.38, y - 0.24), 0.76, 0.48, boxstyle="round,pad=0.03", facecolor=_FILL, edgecolor=_INK)
-    axis.add_patch(box)
-    _centred(axis, x, y - 0.1, title, fontsize=13, fontweight="bold")
-    _centred(axis, x, y + 0.12, textwrap.fill(text, 26), fontsize=11)
 
 
 def _arrow(axis, start, end):
@@ -64,7 +57,7 @@ def steps_of_rows(steps: dict[str, list[str]], end: tuple[str, str], *, alt: str
     rows = len(next(iter(steps.values())))
     widths = [0.11 * max(map(len, [title, *texts])) + 0.25 for title, texts in [*steps.items(), (end[0], [end[1]])]]
     centres = [sum(widths[:column]) + 0.45 * column + widths[column] / 2 for column in range(len(widths))]
-    figure, axis = _plot(sum(widths) + 0.45 * len(widths), 0.6 * rows + 0.6)
+    figure, axis = _plot(sum(widths) + 0.45 * len(widths), 0.6 * rows + 0.6, bare=True)
     box = {"boxstyle": "round,pad=0.35", "facecolor": _FILL, "edgecolor": _INK}
     for column, (title, texts) in enumerate([*steps.items(), (end[0], [end[1]])]):
         _centred(axis, centres[column], -0.75, title, fontweight="bold")
@@ -77,13 +70,12 @@ def steps_of_rows(steps: dict[str, list[str]], end: tuple[str, str], *, alt: str
             start = centres[column] + widths[column] / 2
             _arrow(axis, (start + 0.02, row), (centres[column + 1] - widths[column + 1] / 2 - 0.02, to))
     axis.set(xlim=(-0.1, centres[-1] + widths[-1] / 2 + 0.1), ylim=(rows - 0.5, -1.1))
-    axis.set_axis_off()
     _show(figure, alt)
 
 
 def blocks(levels: list[list[str]], *, alt: str) -> None:
     """Boxes with words in them, level by level from the bottom up, an arrow from each level to the boxes above it."""
-    figure, axis = _plot(7.6, 0.86 * len(levels))
+    figure, axis = _plot(7.6, 0.86 * len(levels), bare=True)
     for height, names in enumerate(levels):
         width = 1.0 / len(names)
         for index, name in enumerate(names):
@@ -95,7 +87,6 @@ def blocks(levels: list[list[str]], *, alt: str) -> None:
                 ends = {"xy": (middle, height - 0.33), "xytext": (below, height - 0.67)}
                 axis.annotate("", **ends, arrowprops={"arrowstyle": "-|>", "color": "#444444"})
     axis.set(xlim=(0, 1), ylim=(-0.5, len(levels) - 0.4))
-    axis.set_axis_off()
     _show(figure, alt)
 
 
@@ -141,26 +132,21 @@ def guess_bars(groups: dict[str, list[tuple[str, float]]], per_line: int = 3, ti
 def sum_of_rows(rows: dict, *, alt: str) -> None:
     """Rows of labelled boxes (name → a label per column; the first row names the columns), with a plus between them."""
     (first, pieces), *others = rows.items()
-    figure, axis = _plot(min(15.0, 0.95 * len(pieces) + 2.2), 0.78 * len(rows) + 0.4)
+    figure, axis = _plot(min(15.0, 0.95 * len(pieces) + 2.2), 0.78 * len(rows) + 0.4, bare=True)
     for column, piece in enumerate(pieces):
         _centred(axis, column, 0, piece, fontsize=12, fontweight="bold")
         for depth, (_, labels) in enumerate(others, start=1):
-            _summand(axis, column, depth, labels[column], *_SUMMANDS[(depth - 1) % len(_SUMMANDS)])
+            colour, hatch = _SUMMANDS[(depth - 1) % len(_SUMMANDS)]
+            look = dict(facecolor=colour, edgecolor="white", hatch=hatch, alpha=0.9)
+            _rectangle(axis, column - 0.45, depth - 0.3, 0.9, 0.6, **look)
+            text = dict(color="black", bbox=dict(facecolor="white", edgecolor="none", pad=1.5)) if hatch else _WHITE
+            _centred(axis, column, depth, labels[column], fontsize=11, **text)
             if depth > 1:
                 _centred(axis, column, depth - 0.5, "+", fontsize=13)
     for depth, name in enumerate(rows):
         axis.text(-0.75, depth, name, ha="right", va="center", fontsize=12)
     axis.set(xlim=(-2.6, len(pieces) - 0.4), ylim=(len(rows) - 0.55, -0.5))
-    axis.set_axis_off()
     _show(figure, alt)
-
-
-def _summand(axis, column, depth, label, colour, hatch):
-    look = dict(facecolor=colour, edgecolor="white", hatch=hatch, alpha=0.9)
-    _rectangle(axis, column - 0.45, depth - 0.3, 0.9, 0.6, **look)
-    ink = "white" if not hatch else "black"
-    back = None if not hatch else {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
-    _centred(axis, column, depth, label, fontsize=11, color=ink, bbox=back)
 
 
 def tables(matrices, titles=(), rows="", columns="", *, alt: str) -> None:

@@ -1,13 +1,10 @@
 """Drawings of notebook 13: what a decoder reads and predicts, the curves of a translator, right translations by length,
-and how settings change what is drawn.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+and how settings change what is drawn."""
 
 import numpy as np
 
 from autograde.student.drawings_training import _Live
-from autograde.student.pictures import _LINES, Drawing, _centred, _figure, _plot, _show
+from autograde.student.pictures import _LINES, _centred, _figure, _finish, _plot, _show
 
 _GREY = "#8a8a8a"
 _KINDS = (("attention to the source", "all vectors of the source", "-", "s"),
@@ -16,8 +13,7 @@ _KINDS = (("attention to the source", "all vectors of the source", "-", "s"),
 
 def reading_and_writing(reads: list[str], predicts: list[str]) -> None:
     """Two rows of tokens: below what a decoder reads at each position, above what it has to predict there."""
-    figure, axis = _plot(1.35 * len(reads) + 1.2, 2.1)
-    axis.set_axis_off()
+    figure, axis = _plot(1.35 * len(reads) + 1.2, 2.1, bare=True)
     axis.set(xlim=(-1.3, len(reads) - 0.4), ylim=(-0.5, 1.6))
     for height, name, row in ((0.0, "reads", reads), (1.1, "predicts", predicts)):
         axis.text(-1.25, height, name, va="center", fontsize=11, style="italic")
@@ -35,7 +31,7 @@ def reading_and_writing(reads: list[str], predicts: list[str]) -> None:
 class TranslationCurves(_Live):
     """A picture of a translator's run that is updated as the run continues."""
 
-    def _drawing(self, history) -> Drawing:
+    def _drawing(self, history):
         """history: rows with step, training loss ("train"), held-out loss ("loss"), fraction of right ones ("long")."""
         figure, axes = _figure(11, 3.6, 1, 2)
         left, right = axes.flat
@@ -43,18 +39,15 @@ class TranslationCurves(_Live):
         for (name, key), (colour, dash, marker) in zip((("held out", "loss"), ("training batch", "train")), _LINES):
             left.plot(steps, [row[key] for row in history], color=colour, linestyle=dash, marker=marker, label=name)
         right.plot(steps, [row["long"] for row in history], color=_LINES[0][0], marker=_LINES[0][2])
-        left.set(title="loss per token", xlabel="step", ylabel="loss", yscale="log")
-        right.set(title="sources of 9 to 16 words: exactly right", xlabel="step", ylabel="fraction", ylim=(-0.02, 1.02))
+        _finish(left, {}, title="loss per token", xlabel="step", ylabel="loss", yscale="log")
+        title = "sources of 9 to 16 words: exactly right"
+        _finish(right, title=title, xlabel="step", ylabel="fraction", ylim=(-0.02, 1.02))
         right.yaxis.set_major_formatter("{x:.0%}")
-        left.legend(frameon=False)
-        for axis in (left, right):
-            axis.grid(alpha=0.3)
         last = history[-1]
-        alt = (
+        return figure, (
             f"Curves of a translator after {last['step']} steps: held-out loss {last['loss']:.3f}; of the long sources "
             f"{last['long']:.1%} are translated exactly"
         )
-        return Drawing.of(figure, alt)
 
 
 def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
@@ -76,10 +69,9 @@ def exact_by_length(recorded: list[dict], own: dict[str, float] | None) -> None:
         axis.plot(places, [own[name] for name in names], color=_LINES[0][0], marker="o", linewidth=2, label="yours")
         told.append("yours: " + ", ".join(f"{name} words {own[name]:.0%}" for name in names))
     axis.set_xticks(places, names)
-    axis.set(xlabel="words of the source", ylabel="exactly right", ylim=(-0.03, 1.05))
+    legend = dict(loc="lower left")
+    _finish(axis, legend, xlabel="words of the source", ylabel="exactly right", ylim=(-0.03, 1.05))
     axis.yaxis.set_major_formatter("{x:.0%}")
-    axis.grid(alpha=0.3)
-    axis.legend(frameon=False, loc="lower left")
     _show(figure, "Fraction of translations that are exactly right, by the length of the source. " + "; ".join(told))
     print("\n".join(told))
 

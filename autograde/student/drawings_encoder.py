@@ -1,7 +1,4 @@
-"""Drawings for notebook 04: an encoder layer as boxes, curves side by side, histograms.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+"""Drawings for notebook 04: an encoder layer as boxes, curves side by side, histograms."""
 
 import numpy as np
 
@@ -71,8 +68,9 @@ def curves(x_values, panels: dict[str, dict], x="", y="", log=False, limits=None
     _show(figure, alt)
 
 
-def histograms(values: dict, per_line=4, limits=(-3, 3), *, alt: str) -> None:
-    """A histogram of each array (title → any shape), all over the same range; the edge bars count what is outside."""
+def histograms(values: dict, *, alt: str) -> None:
+    """A histogram of each array (title → any shape) from −3 to 3; the edge bars count what is outside."""
+    per_line, limits = 4, (-3, 3)
     lines = -(-len(values) // per_line)
     figure, axes = _figure(3.2 * min(per_line, len(values)), 2.3 * lines, lines, min(per_line, len(values)))
     for axis in axes.flat[len(values) :]:

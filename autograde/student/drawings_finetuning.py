@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from autograde.student.pictures import _centred, _figure, _plot, _rectangle, _show
+from autograde.student.pictures import _centred, _figure, _finish, _plot, _rectangle, _show
 from bertlab.training.runs.recorded import recorded_runs
 
 _PLAIN, _READ, _DARK = "#eef2f7", "#1f5fa8", "#303030"
@@ -18,9 +18,11 @@ def read_offs(rows: dict, *, alt: str) -> None:
         axis.set(xlim=(-0.1, widest + 0.1), ylim=(0, 2.4))
         axis.set_axis_off()
         for position, (token, end) in enumerate(zip(tokens, _ends(tokens))):
-            _box(axis, token, end - _width(token), 0.1, position in read)
+            fill, ink = (_READ, "white") if position in read else (_PLAIN, "black")
+            left, middle = end - _width(token), end - _width(token) / 2
+            _rectangle(axis, left, 0.1, _width(token), 1, facecolor=fill, edgecolor=_DARK, linewidth=0.8)
+            _centred(axis, middle, 0.58, token, fontsize=11, color=ink)
             if position in read:
-                middle = end - _width(token) / 2
                 _centred(axis, middle, 1.95, read[position], fontsize=11, weight="bold", color=_DARK)
                 _centred(axis, middle, 1.4, "▲", fontsize=10, color=_READ)
     _show(figure, alt)
@@ -34,12 +36,6 @@ def _ends(tokens) -> np.ndarray:
     """The place where each token's box ends, with a small gap between them."""
     widths = np.array([_width(token) for token in tokens])
     return np.cumsum(widths + 0.25) - 0.25
-
-
-def _box(axis, token, left, bottom, dark):
-    fill, ink = (_READ, "white") if dark else (_PLAIN, "black")
-    _rectangle(axis, left, bottom, _width(token), 1, facecolor=fill, edgecolor=_DARK, linewidth=0.8)
-    _centred(axis, left + _width(token) / 2, bottom + 0.48, token, fontsize=11, color=ink)
 
 
 def span_bars(tokens, start, end, span=None, *, alt: str) -> None:
@@ -74,7 +70,9 @@ def four_types(yours: dict, unpretrained: dict) -> None:
     said = []
     for number, (kind, task) in enumerate(names.items()):
         for side, (weights, own) in enumerate((("random", unpretrained), ("bertlab-mini", yours))):
-            scores = _most_labels(recorded, task, weights)
+            rows = [row for row in recorded if (row["task"], row["weights"]) == (task, weights)]
+            most = max(row["labels"] for row in rows)
+            scores = [row["score"] for row in rows if row["labels"] == most]
             place = number + 0.4 * (side - 0.5)
             mean, spread = 100 * np.mean(scores), 100 * np.std(scores, ddof=1)
             axis.bar([place], [mean], 0.36, color=_GREY, edgecolor=_DARK, linewidth=0.8, hatch=("", "///")[side])
@@ -93,12 +91,6 @@ def four_types(yours: dict, unpretrained: dict) -> None:
     _show(figure, "Scores ± standard deviation over seeds: " + "; ".join(said))
 
 
-def _most_labels(recorded: list[dict], task: str, weights: str) -> list[float]:
-    rows = [row for row in recorded if row["task"] == task and row["weights"] == weights]
-    most = max(row["labels"] for row in rows)
-    return [row["score"] for row in rows if row["labels"] == most]
-
-
 def by_labels(task: str, yours: dict[int, float]) -> None:
     """Recorded scores against the number of labels, mean ± sd over seeds, and the student's own as points."""
     recorded = [row for row in recorded_runs("task_types") if row["task"] == task]
@@ -113,8 +105,7 @@ def by_labels(task: str, yours: dict[int, float]) -> None:
         said += [f"{weights} {n} labels {m:.0f} ± {s:.0f}" for n, m, s in zip(counts, means, spreads)]
     axis.plot(list(yours), [100 * share for share in yours.values()], "o", color=_POINT, markersize=8, label="yours")
     axis.axhline(50, color=_DARK, linewidth=0.8)
-    axis.set(title="Labels and pre-training", xlabel="labelled sentences", ylabel="accuracy, %")
-    axis.grid(alpha=0.3)
+    _finish(axis, title="Labels and pre-training", xlabel="labelled sentences", ylabel="accuracy, %")
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     _show(figure, "Accuracy in percent, mean ± standard deviation over seeds: " + "; ".join(said))
 

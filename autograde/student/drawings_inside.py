@@ -1,13 +1,10 @@
-"""Drawings for notebook 10: maps of all heads, words by layer, heads beside fixed offsets, senses on a plane.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+"""Drawings for notebook 10: maps of all heads, words by layer, heads beside fixed offsets, senses on a plane."""
 
 import textwrap
 
 import numpy as np
 
-from autograde.student.pictures import _centred, _figure, _plot, _show
+from autograde.student.pictures import _centred, _figure, _finish, _plot, _show
 
 _BLUE, _ORANGE, _GREY = "#1f5fa8", "#c8500a", "#b8b8b8"
 _MARKERS = ("o", "s", "^", "D")
@@ -59,8 +56,7 @@ def gain_bars(rows: list[dict]) -> None:
     axis.barh(places + 0.2, [100 * row["control"] for row in rows], 0.38, color=_GREY, label="best fixed offset")
     axis.set_yticks(places, [f"{row['name']}  ({row['head']} | {row['offset']:+d})" for row in rows])
     axis.set_ylim(len(rows) - 0.4, -0.6)
-    axis.set(xlabel="edges found (%)", xlim=(0, 100))
-    axis.grid(alpha=0.3, axis="x")
+    _finish(axis, grid="x", xlabel="edges found (%)", xlim=(0, 100))
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     told = ", ".join(f"{row['name']} {row['score']:.0%} against {row['control']:.0%}" for row in rows)
     _show(figure, f"Edges that the best head finds, against the best fixed offset: {told}")
@@ -84,9 +80,8 @@ def layer_table(rows: dict, layers: int) -> None:
     """Prints a line for each name with the mean and spread at each layer. rows: name → (layers + 1, seeds) in %."""
     print(" " * 42 + "".join(f"{name:>13}" for name in ["embeddings", *(f"layer {n}" for n in range(1, layers + 1))]))
     for name, values in rows.items():
-        cells = [
-            f"{np.mean(row):.1f} ± {np.std(row, ddof=1):.1f}" if len(row) > 1 else f"{row[0]:.1f}" for row in values
-        ]
+        spreads = [f" ± {np.std(row, ddof=1):.1f}" if len(row) > 1 else "" for row in values]
+        cells = [f"{np.mean(row):.1f}{spread}" for row, spread in zip(values, spreads)]
         print(f"{name:42}" + "".join(f"{cell:>13}" for cell in cells))
 
 
@@ -103,7 +98,6 @@ def layer_curves(rows: dict, title: str, y: str) -> None:
         told.append(f"{name} {', '.join(f'{one:.0f}' for one in mean)}")
     axis.axhline(0, color="black", linewidth=0.8)
     axis.set_xticks(range(len(mean)), ["embeddings", *(f"layer {number}" for number in range(1, len(mean)))])
-    axis.set(title=title, ylabel=y)
-    axis.grid(alpha=0.3)
+    _finish(axis, title=title, ylabel=y)
     figure.legend(loc="outside lower center", ncols=2, frameon=False)
     _show(figure, f"{title}, from the embeddings to the last layer: {'; '.join(told)}")

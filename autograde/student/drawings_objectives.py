@@ -1,15 +1,15 @@
-"""Drawings for notebook 11: who reads whom, losses beside recorded runs and floors, seeds as dots, marked words.
-
-As in `pictures`: each shows its picture with a text for readers who cannot see it, and returns nothing.
-"""
+"""Drawings of notebooks P and 11: results of several seeds beside recorded ones and floors, who reads whom, tables."""
 
 import textwrap
 
 import numpy as np
 
-from autograde.student.pictures import _figure, _plot, _show
+from autograde.student.pictures import Markdown, _figure, _finish, _plot, _show, show
 
 _BLUE, _ORANGE, _GREY, _RED = "#1f5fa8", "#c8500a", "#9a9a9a", "#b2182b"
+_COLOURS = (_BLUE, _ORANGE, "#2f7d32", "#7b3294", "#6b6b6b", "#a0322d")
+_DASHES = (("-", "o"), ("--", "s"), (":", "^"), ("-.", "D"), ((0, (6, 2, 1, 2)), "v"), ((0, (1, 3)), "P"))
+_BESIDE = dict(loc="center left", bbox_to_anchor=(1.0, 0.5))  # where a legend is, right of the axes
 
 
 def who_reads_whom(masks: dict, words: list[str], *, alt: str) -> None:
@@ -45,9 +45,7 @@ def beside_records(yours: dict, floors: dict, records: list[dict]) -> None:
             axis.plot(*points, color=_GREY, linestyle="-.", label="recorded, three seeds" if seed == seeds[0] else None)
         axis.plot(list(losses), list(losses.values()), color=_BLUE, marker="o", linewidth=2, label="yours")
         axis.axhline(floors[name], color=_ORANGE, linestyle="--", label=f"floor {floors[name]:.2f}")
-        axis.set(title=name, xlabel="step", ylabel="loss (nats)", ylim=(1.2, 4.2))
-        axis.grid(alpha=0.3)
-        axis.legend(frameon=False)
+        _finish(axis, {}, title=name, xlabel="step", ylabel="loss (nats)", ylim=(1.2, 4.2))
         told.append(f"{name}: {list(losses.values())[-1]:.2f} after {list(losses)[-1]} steps, floor {floors[name]:.2f}")
     _show(figure, f"Held-out losses that fall towards their floors. {'; '.join(told)}")
 
@@ -62,8 +60,7 @@ def dots(runs: dict, title: str, y: str, line: tuple[str, float] | None = None) 
         axis.axhline(line[1], color="black", linestyle="--", linewidth=1)
         axis.annotate(line[0], (len(runs) - 0.45, line[1]), ha="right", va="bottom", fontsize=10)
     axis.set_xticks(range(len(runs)), [textwrap.fill(name, 14) for name in runs], fontsize=10)
-    axis.set(title=title, ylabel=y, xlim=(-0.5, len(runs) - 0.4))
-    axis.grid(alpha=0.3, axis="y")
+    _finish(axis, grid="y", title=title, ylabel=y, xlim=(-0.5, len(runs) - 0.4))
     _show(figure, f"{title}: " + ", ".join(f"{name} {np.mean(values):.1f}" for name, values in runs.items()))
 
 
@@ -73,9 +70,9 @@ def marked_words(rows: dict) -> None:
     longest = max(len(words) for words, _, _ in rows.values())
     widths = [0.13 * max(len(words[place]) for words, _, _ in rows.values()) + 0.2 for place in range(longest)]
     starts = np.cumsum([1.6, *widths])
-    figure, axis = _plot(starts[-1], 0.45 * len(rows) + 0.2)
-    axis.set_axis_off()
+    figure, axis = _plot(starts[-1], 0.45 * len(rows) + 0.2, bare=True)
     axis.set(xlim=(0, starts[-1]), ylim=(-len(rows) + 0.4, 0.6))
+    told = []
     for line, (title, (words, replaced, chosen)) in enumerate(rows.items()):
         axis.text(0, -line, title, va="center", color="#555555")
         for place, (word, is_replaced) in enumerate(zip(words, replaced)):
@@ -83,10 +80,8 @@ def marked_words(rows: dict) -> None:
             box = boxed if place in list(chosen) and not is_replaced else None
             style = dict(color=_RED, weight="bold") if is_replaced else {}
             axis.text(starts[place], -line, word, va="center", bbox=box, **style)
-    told = [
-        f"{title}: " + " ".join(f"*{word}*" if mark else word for word, mark in zip(words, replaced))
-        for title, (words, replaced, _) in rows.items()
-    ]
+        marked = (f"*{word}*" if mark else word for word, mark in zip(words, replaced))
+        told.append(f"{title}: {' '.join(marked)}")
     _show(figure, "Replaced words between stars. " + "; ".join(told))
 
 
@@ -99,3 +94,71 @@ def family_table(counts: dict, milliseconds: dict) -> None:
         speed = "" if kind in seen else f"{milliseconds[kind]:16.1f}"
         print(f"{name:18}{count:14,}   {speed}")
         seen.add(kind)
+
+
+# --- notebook P ---
+
+
+def distance_curves(curves: dict, title="", x="", y="", *, alt: str) -> None:
+    """Curves (name → values at the distances 0, 1, 2 …) with a logarithmic y axis; numbers of 0 are left out."""
+    figure, axis = _plot(8.0, 4.2)
+    for (name, values), colour, (dash, marker) in zip(curves.items(), _COLOURS, _DASHES):
+        values = np.asarray(values, "float64")
+        steps = np.flatnonzero(values > 0)
+        look = dict(color=colour, linestyle=dash, marker=marker, markevery=max(1, len(values) // 12))
+        axis.plot(steps, values[steps], label=name, **look)
+    axis.set_yscale("log")
+    axis.xaxis.get_major_locator().set_params(integer=True)
+    _finish(axis, _BESIDE, title=title, xlabel=x, ylabel=y)
+    _show(figure, alt)
+
+
+def with_recorded(recorded: dict, own: dict, title="", x="", y="", *, alt: str) -> None:
+    """Recorded results (name → {distance: values of the seeds}) in grey, with a line through the means; one's own (name
+    → {distance: value}) as large marks."""
+    figure, axis = _plot(8.4, 4.4)
+    for number, (name, by_distance) in enumerate(recorded.items()):
+        dash, marker = _DASHES[number]
+        aside = 1 + 0.05 * (number - len(recorded) / 2)  # side by side, so that equal ones are all seen
+        places = sorted(by_distance)
+        means = [np.mean(by_distance[place]) for place in places]
+        look = dict(color="#8a8a8a", linestyle=dash, marker=marker, label=f"{name}, recorded")
+        axis.plot([aside * place for place in places], means, **look)
+        for place in places:
+            axis.plot([aside * place] * len(by_distance[place]), by_distance[place], ".", color="#b5b5b5")
+        if name in own:
+            axis.plot(
+                [aside * place for place in own[name]], list(own[name].values()), color=_COLOURS[number], marker=marker,
+                markersize=13, linestyle="", markeredgecolor="black", label=f"{name}, yours", zorder=5,
+            )  # fmt: skip
+    axis.set_xscale("log", base=2)
+    everywhere = sorted({place for by_distance in recorded.values() for place in by_distance})
+    axis.set_xticks(everywhere, everywhere)
+    _finish(axis, _BESIDE, title=title, xlabel=x, ylabel=y)
+    _show(figure, alt)
+
+
+def seed_dots(recorded: dict, own: dict, title="", y="", *, alt: str) -> None:
+    """A column for each name: the values of the seeds as grey dots, their mean ± standard deviation, one's own as a
+    large mark."""
+    figure, axis = _plot(max(4.5, 2.3 * len(recorded)), 3.8)
+    for place, (name, values) in enumerate(recorded.items()):
+        axis.plot([place] * len(values), values, "o", color="#b5b5b5", label="recorded seeds" if not place else None)
+        axis.errorbar(
+            [place + 0.12], [np.mean(values)], yerr=[np.std(values, ddof=1)], fmt="_", color="#404040", capsize=4,
+            markersize=14, label="mean ± sd" if not place else None,
+        )  # fmt: skip
+        if name in own:
+            axis.plot(
+                [place - 0.12], [own[name]], "D", color=_COLOURS[1], markersize=10, markeredgecolor="black",
+                label="yours" if name == next(iter(own)) else None,
+            )  # fmt: skip
+    axis.set_xticks(range(len(recorded)), list(recorded))
+    _finish(axis, _BESIDE, "y", title=title, ylabel=y, xlim=(-0.5, len(recorded) - 0.5))
+    _show(figure, alt)
+
+
+def number_table(columns: list[str], rows: dict[str, list[str]]) -> None:
+    """A table of numbers: name of a row → its cells, as texts."""
+    lines = [["", *columns], ["---", *["---:"] * len(columns)], *([name, *cells] for name, cells in rows.items())]
+    show(Markdown("\n".join(f"| {' | '.join(line)} |" for line in lines)))

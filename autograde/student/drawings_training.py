@@ -2,29 +2,25 @@
 
 import numpy as np
 
-from autograde.student.pictures import _LINES, Drawing, Place, _figure, _plot, _show
+from autograde.judging.verdict import png_of
+from autograde.student.pictures import _LINES, Drawing, Place, _figure, _finish, _plot, _show
 
 _GREY = "#8a8a8a"
 
 
-def clipped_arrows(before: np.ndarray, after: np.ndarray, max_norm: float = 1.0) -> None:
-    """Gradients of two numbers as arrows from the origin, before and after clipping: (n, 2) each."""
+def clipped_arrows(before: np.ndarray, after: np.ndarray) -> None:
+    """Gradients of two numbers as arrows from the origin, before and after clipping to length 1: (n, 2) each."""
     figure, axes = _figure(8.4, 4.2, 1, 2)
     turn = np.linspace(0, 2 * np.pi, 100)
-    reach = 1.1 * max(np.abs(before).max(), max_norm)
+    reach = 1.1 * max(np.abs(before).max(), 1)
     for axis, arrows, title in zip(axes.flat, (before, after), ("before", "after clip_gradients")):
-        circle = max_norm * np.cos(turn), max_norm * np.sin(turn)
-        axis.plot(*circle, color=_GREY, linestyle=":", label=f"length {max_norm:g}")
+        axis.plot(np.cos(turn), np.sin(turn), color=_GREY, linestyle=":", label="length 1")
         for x, y in arrows:
             axis.annotate("", (x, y), (0, 0), arrowprops={"arrowstyle": "->", "color": _LINES[0][0], "lw": 1.6})
         axis.set(title=title, xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
         axis.legend(frameon=False, loc="upper left")
-    longest = np.linalg.norm(after, axis=1).max()
-    _show(
-        figure,
-        f"{len(before)} arrows from the origin, before and after clipping; after clipping the longest has length "
-        f"{longest:.2f}",
-    )
+    alt = f"{len(before)} arrows from the origin, before and after clipping; after clipping the longest has length"
+    _show(figure, f"{alt} {np.linalg.norm(after, axis=1).max():.2f}")
 
 
 def two_scores(figures: dict, fresh: dict, unigram) -> None:
@@ -33,9 +29,8 @@ def two_scores(figures: dict, fresh: dict, unigram) -> None:
     losses = [fresh["loss"], unigram.unigram_loss, figures["loss"]]
     shares = [fresh["accuracy"], unigram.unigram_accuracy, figures["accuracy"]]
     drawn, axes = _figure(8.4, 3.0, 1, 2)
-    for axis, values, title, form in zip(
-        axes.flat, (losses, shares), ("held-out loss", "accuracy"), ("{:.2f}", "{:.1%}")
-    ):
+    panels = (losses, "held-out loss", "{:.2f}"), (shares, "accuracy", "{:.1%}")
+    for axis, (values, title, form) in zip(axes.flat, panels):
         bars = axis.barh(names, values, color=[_GREY, _GREY, _LINES[0][0]])
         axis.bar_label(bars, [form.format(value) for value in values], padding=4)
         axis.set(title=title, xlim=(0, 1.25 * max(values)))
@@ -62,13 +57,14 @@ def valley(paths: dict, steepness: np.ndarray) -> None:
 
 
 class _Live:
-    """A picture that is updated as a run continues."""
+    """A picture that is updated as a run continues; `_drawing` returns the picture and its alternative text."""
 
     def __init__(self):
         self._place = Place()
 
     def draw(self, state) -> None:
-        self._place.show(self._drawing(state))
+        figure, alt = self._drawing(state)
+        self._place.show(Drawing(png_of(figure), alt))
 
 
 class FloorCurve(_Live):
@@ -80,7 +76,7 @@ class FloorCurve(_Live):
         super().__init__()
         self.floor, self._recorded = floor, recorded_runs("small_world")
 
-    def _drawing(self, losses: dict[int, float]) -> Drawing:
+    def _drawing(self, losses: dict[int, float]):
         figure, axis = _plot(7.2, 3.8)
         for seed in sorted({row["seed"] for row in self._recorded}):
             rows = [row for row in self._recorded if row["seed"] == seed]
@@ -90,11 +86,9 @@ class FloorCurve(_Live):
         axis.plot(list(losses), list(losses.values()), color=_LINES[0][0], marker="o", label="yours, held out")
         axis.axhline(self.floor, color="black", lw=1.5, label="floor: the best possible reader")
         last = max(row["step"] for row in self._recorded)
-        axis.set(xlabel="step", ylabel="loss per hidden word", ylim=(1, 4.3), xlim=(0, last + 40))
-        axis.grid(alpha=0.3)
-        axis.legend(frameon=False)
+        _finish(axis, {}, xlabel="step", ylabel="loss per hidden word", ylim=(1, 4.3), xlim=(0, last + 40))
         step, loss = list(losses.items())[-1]
-        return Drawing.of(figure, f"The held-out loss after {step} steps is {loss:.2f}; the floor is {self.floor:.2f}")
+        return figure, f"The held-out loss after {step} steps is {loss:.2f}; the floor is {self.floor:.2f}"
 
 
 class LiveCurves(_Live):
@@ -106,19 +100,16 @@ class LiveCurves(_Live):
     """
 
     def __init__(
-        self,
-        pieces: int,
-        unigram_loss: float,
-        reference: str | None = None,
-        trained: str = "training batch (MLM + NSP)",
-        levels: dict | None = None,
+        self, pieces: int, unigram_loss: float, reference="", trained="training batch (MLM + NSP)", levels=None
     ):
         super().__init__()
         self.pieces, self.unigram_loss, self.reference = pieces, unigram_loss, reference
         self.trained, self.levels = trained, levels or {}
 
-    def _drawing(self, history: list[dict]) -> Drawing:
+    def _drawing(self, history: list[dict]):
         """history: rows with step, training loss ("train"), held-out loss ("loss") and accuracy ("accuracy")."""
+        from bertlab.training.runs.curves import read_metrics, reference_curves
+
         figure, axes = _figure(11, 3.9, 1, 2)
         steps = [row["step"] for row in history]
         left, right = axes.flat
@@ -127,35 +118,21 @@ class LiveCurves(_Live):
         left.axhline(np.log(self.pieces), color="black", lw=1, linestyle=(0, (6, 3)), label="ln V: untrained")
         left.axhline(self.unigram_loss, color="black", lw=1, linestyle=":", label="unigram: token frequencies only")
         right.plot(steps, [row["accuracy"] for row in history], color=_LINES[0][0], marker="o", label="yours, held out")
-        recorded = [row for row in self._reference() if row[0] <= max(steps)]
-        for axis, column in ((left, 1), (right, 2)):
+        recorded = read_metrics(reference_curves()[self.reference]) if self.reference else []
+        recorded = [row for row in recorded if row["step"] <= max(steps)]
+        for axis, column in ((left, "val_masked_lm_loss"), (right, "val_masked_lm_accuracy")):
             if len(recorded) > 1:  # one point has no line
-                points = [row[0] for row in recorded], [row[column] for row in recorded]
+                points = [row["step"] for row in recorded], [row[column] for row in recorded]
                 axis.plot(*points, color=_GREY, linestyle="-.", label="recorded run")
         for name, scores in self.levels.items():
             left.axhline(scores["loss"], color=_GREY, lw=1, label=name)
             right.axhline(scores["accuracy"], color=_GREY, lw=1, label=name)
-        left.set(title="loss per prediction", xlabel="step", ylabel="loss")
-        right.set(title="accuracy", xlabel="step", ylabel="fraction correct")
+        legend = dict(fontsize=9, loc="upper right", bbox_to_anchor=(1, 0.92))
+        _finish(left, legend, title="loss per prediction", xlabel="step", ylabel="loss")
         right.set_ylim(bottom=0)
-        for axis in (left, right):
-            axis.grid(alpha=0.3)
-            axis.legend(
-                frameon=False,
-                fontsize=9,
-                **({"loc": "upper right", "bbox_to_anchor": (1, 0.92)} if axis is left else {}),
-            )
+        _finish(right, dict(fontsize=9), title="accuracy", xlabel="step", ylabel="fraction correct")
         last = history[-1]
-        alt = (
+        return figure, (
             f"Curves of a run after {last['step']} steps: held-out loss {last['loss']:.2f}, perplexity "
             f"{np.exp(last['loss']):.0f}, accuracy {last['accuracy']:.1%}"
         )
-        return Drawing.of(figure, alt)
-
-    def _reference(self) -> list[tuple[float, float, float]]:
-        if self.reference is None:
-            return []
-        from bertlab.training.runs.curves import read_metrics, reference_curves
-
-        rows = read_metrics(reference_curves()[self.reference])
-        return [(row["step"], row["val_masked_lm_loss"], row["val_masked_lm_accuracy"]) for row in rows]

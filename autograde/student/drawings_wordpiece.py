@@ -56,28 +56,19 @@ def _boxes(pieces):
             words[-1].append(piece)
         else:
             words.append([piece])
-    spans = [
-        "".join(_box(piece, "#fff" if piece in _SPECIAL else _TINTS[number % 3]) for piece in word)
-        for number, word in enumerate(words)
-    ]
+    spans = []
+    for number, word in enumerate(words):
+        spans.append("")
+        for piece in word:
+            edge = "2px dotted" if piece in _SPECIAL else "2px dashed" if _goes_on(piece) else "2px solid"
+            edge = "4px double" if piece == "[UNK]" else edge
+            style = _BOX.format(edge=edge, tint="#fff" if piece in _SPECIAL else _TINTS[number % 3])
+            spans[-1] += f'<span style="{style}">{html.escape(piece)}</span>'
     return " ".join(f'<span style="white-space:nowrap">{span}</span>' for span in spans)
 
 
 def _goes_on(piece):
     return piece.startswith("##") and len(piece) > 2
-
-
-def _box(piece, tint):
-    style = _BOX.format(edge=_edge(piece), tint=tint)
-    return f'<span style="{style}">{html.escape(piece)}</span>'
-
-
-def _edge(piece):
-    if piece == "[UNK]":
-        return "4px double"
-    if piece in _SPECIAL:
-        return "2px dotted"
-    return "2px dashed" if _goes_on(piece) else "2px solid"
 
 
 def input_table(rows: dict[str, list], *, alt: str) -> None:

@@ -1,10 +1,8 @@
 """Vectors of a frozen encoder for notebook 09, computed once, and a tagger that is trained on them.
 
-words = tagged_words(small_task("names").train, begin, 40)     packed sentences, their words' first tokens and tags
-states = every_state(bert, words.rows)                        L + 1 arrays (sentences, tokens, hidden)
-vectors = words.vectors_of(states[-1])                        (sentences, words, hidden)
+words = tagged_words(word_task("names").train, begin)         packed sentences, their words' first tokens and tags
+vectors = words.vectors_of(every_state(bert, words.rows)[-1]) (sentences, words, hidden)
 model = train_tagger(vectors, words.tags, tag_count=7)
-scores_of_names(names, words.tags, tags_from(model, vectors))
 """
 
 from dataclasses import dataclass
@@ -54,19 +52,15 @@ def word_task(name: str) -> WordTask:
         sentences = [one for one in small_world.sample(8, 12 * count) if one.homonyms][:count]
     else:
         sentences = small_world.sample(7, count)
-    tagged = [(one.words, _tags_of(name, one)) for one in sentences]
+    tags_of = {
+        "letter": lambda one: [word[0] for word in one.words],
+        "relations": lambda one: list(one.relations),
+        "sense": lambda one: [one.scene if place in one.homonyms else "" for place in range(len(one))],
+    }[name]  # a tag for each word, "" for none
+    tagged = [(one.words, tags_of(one)) for one in sentences]
     names = sorted({tag for _, tags in tagged for tag in tags if tag})
     rows = [(words, [names.index(tag) if tag else IGNORED for tag in tags]) for words, tags in tagged]
     return WordTask(name, rows[:TRAIN], rows[TRAIN:], tuple(names))
-
-
-def _tags_of(name: str, sentence) -> list[str]:
-    """A tag for each word, "" for none."""
-    if name == "relations":
-        return list(sentence.relations)
-    if name == "letter":
-        return [word[0] for word in sentence.words]
-    return [sentence.scene if place in sentence.homonyms else "" for place in range(len(sentence))]
 
 
 @dataclass(frozen=True)
@@ -87,19 +81,19 @@ class TaggedWords:
         return found * (self.first > 0)[..., None]
 
 
-def tagged_words(sentences, start, length: int = LENGTH, most_words: int = MOST_WORDS) -> TaggedWords:
+def tagged_words(sentences, start) -> TaggedWords:
     """Packs sentences, pairs of their words and the numbers of the tags. Words that do not fit are left out."""
     from mybert.wordpiece import pack
 
     packed = []
-    first = np.zeros((len(sentences), most_words), "int32")
-    tags = np.full((len(sentences), most_words), IGNORED, "int32")
+    first = np.zeros((len(sentences), MOST_WORDS), "int32")
+    tags = np.full((len(sentences), MOST_WORDS), IGNORED, "int32")
     for row, (words, numbers) in enumerate(sentences):
         tokens = [cut(word, start) for word in words]
-        packed.append(pack(sum(tokens, []), None, start.vocabulary, length))
+        packed.append(pack(sum(tokens, []), None, start.vocabulary, LENGTH))
         begins = 1 + np.cumsum([0, *map(len, tokens)])[:-1]  # behind [CLS]
-        for place, (begin, number) in enumerate(zip(begins[:most_words], numbers)):
-            if begin < length - 1:
+        for place, (begin, number) in enumerate(zip(begins[:MOST_WORDS], numbers)):
+            if begin < LENGTH - 1:
                 first[row, place], tags[row, place] = begin, number
     return TaggedWords(arrays(packed), first, tags)
 
@@ -126,12 +120,12 @@ def every_state(bert, rows: dict) -> list[np.ndarray]:
 class Tagger(keras.Model):
     """Perhaps a mix of layers, perhaps layers of a BiLSTM, and scores of the tags for each word."""
 
-    def __init__(self, tag_count: int, units: int = 0, mix=None, dropout: float = 0.2):
+    def __init__(self, tag_count: int, units: int, mix):
         super().__init__()
         self.mix = mix
         both = [keras.layers.LSTM(units, return_sequences=True) for _ in range(2 if units else 0)]
         self.recurrent = [keras.layers.Bidirectional(one) for one in both]
-        self.drop, self.scores = keras.layers.Dropout(dropout), keras.layers.Dense(tag_count)
+        self.drop, self.scores = keras.layers.Dropout(0.2), keras.layers.Dense(tag_count)
 
     def call(self, vectors, training=None):
         real = ops.any(ops.not_equal(vectors, 0), axis=tuple(range(2, len(vectors.shape))))  # (B, W)

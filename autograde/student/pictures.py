@@ -11,26 +11,15 @@ import textwrap
 
 import numpy as np
 
-from autograde.judging.rendering import draw_cells, png_of, scale_of
+from autograde.judging.verdict import draw_cells, png_of, scale_of
 
 _STYLE = {"font.size": 11, "axes.titlesize": 12, "axes.spines.top": False, "axes.spines.right": False}
 _PER_INCH = 11  # letters of a title
 _LINES = (("#1f5fa8", "-", "o"), ("#c8500a", "--", "s"), ("#6b6b6b", ":", "^"))
 
 
-def heat_maps(
-    matrices,
-    titles=(),
-    rows=None,
-    columns=None,
-    per_line=4,
-    numbers=False,
-    largest=None,
-    *,
-    row_axis="",
-    column_axis="",
-    alt: str,
-) -> None:
+def heat_maps(matrices, titles=(), rows=None, columns=None, per_line=4, numbers=False, largest=None, *, row_axis="",
+              column_axis="", alt: str) -> None:  # fmt: skip
     """Matrices side by side as heat maps, dark is large; with two colours and 0 in the middle if numbers are negative.
 
     matrices: tensors or arrays (m, n). rows, columns: labels of all, or a list of such, one for each matrix.
@@ -54,7 +43,12 @@ def heat_maps(
         _heat_map(axis, matrix, numbers, largest)
         axis.set_title(titles[index] if index < len(titles) else "")
         shared = index % per_line != 0 and not _one_each(rows)  # the first of a line has the labels of all
-        _label(axis, matrix.shape, None if shared else _own(rows, index), _own(columns, index))
+        for set_ticks, count, labels, turned in (
+            (axis.set_xticks, matrix.shape[1], _own(columns, index), dict(rotation=60, ha="right")),
+            (axis.set_yticks, matrix.shape[0], None if shared else _own(rows, index), {}),
+        ):
+            set_ticks(range(count), [""] * count if labels is None else labels, **turned)
+        axis.tick_params(length=0)
         axis.set(xlabel=column_axis, ylabel="" if index % per_line else row_axis)
     _show(figure, alt)
 
@@ -80,12 +74,6 @@ def _heat_map(axis, matrix, numbers, largest):
     draw_cells(axis, matrix, (low, high, colours), 9, text_of)
 
 
-def _label(axis, shape, rows, columns):
-    axis.set_xticks(range(shape[1]), columns if columns is not None else [""] * shape[1], rotation=60, ha="right")
-    axis.set_yticks(range(shape[0]), rows if rows is not None else [""] * shape[0])
-    axis.tick_params(length=0)
-
-
 def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) -> None:
     """Curves over the same x, told apart by dash and marker as well as by colour. log: both axes logarithmic."""
     width = 6.4  # inches
@@ -100,8 +88,7 @@ def lines(x_values, curves: dict, title="", x="", y="", log=False, *, alt: str) 
         axis.set_yscale("log")
     elif all(float(value).is_integer() for value in x_values):
         axis.xaxis.get_major_locator().set_params(integer=True)  # no step 2.5
-    axis.set(title=title, xlabel=x, ylabel=y)
-    axis.grid(alpha=0.3)
+    _finish(axis, title=title, xlabel=x, ylabel=y)
     columns = int(width * _PER_INCH / (max(map(len, curves)) + 6))  # as many names as fit side by side, with dashes
     figure.legend(loc="outside lower center", ncols=max(1, min(columns, len(curves))), frameon=False)
     _show(figure, alt)
@@ -116,9 +103,19 @@ def _figure(width, height, rows, columns):
         return figure, figure.subplots(rows, columns, squeeze=False)
 
 
-def _plot(width, height):
+def _plot(width, height, bare=False):
+    """A figure with one pair of axes. bare: without lines and numbers, for a drawing of boxes and words."""
     figure, axes = _figure(width, height, 1, 1)
+    axes[0, 0].axison = not bare
     return figure, axes[0, 0]
+
+
+def _finish(axis, legend: dict | None = None, grid: str = "both", **labels) -> None:
+    """Sets the labels; draws a light grid and a legend without a frame. legend: where it is; None for no legend."""
+    axis.set(**labels)
+    axis.grid(alpha=0.3, axis=grid)
+    if legend is not None:
+        axis.legend(frameon=False, **legend)
 
 
 def _centred(axis, x, y, text, **look) -> None:
@@ -137,10 +134,6 @@ class Drawing:
     def __init__(self, png: bytes, alt: str):
         self.png, self.alt = png, alt
 
-    @classmethod
-    def of(cls, figure, alt: str) -> "Drawing":
-        return cls(png_of(figure), alt)
-
     def __repr__(self):
         return f"[picture: {self.alt}]"
 
@@ -150,7 +143,7 @@ class Drawing:
 
 
 def _show(figure, alt):
-    show(Drawing.of(figure, alt))
+    show(Drawing(png_of(figure), alt))
 
 
 def show(drawing) -> None:

@@ -1,8 +1,7 @@
 """Finds the exercises for `check`: the fingerprints that a release has put beside this file.
 
-An instructor's checkout has none before `make release`, and only those of one notebook after `autograde release
-NOTEBOOK`. There `autograde.exercises.planning`, which the student package does not contain, makes the other plans from
-the exercises, so that a solution notebook can be run without building anything.
+An instructor's checkout has none before `make release`, or those of one notebook only. There
+`autograde.exercises.planning`, which the student package does not contain, makes the other plans.
 """
 
 import importlib

@@ -23,15 +23,13 @@ def answer(name: str, option: str = "") -> Markdown:
         meant = f"did you mean `{close[0]}`? " if close else ""
         return Markdown(f"There is no question `{name}`; {meant}The questions are {', '.join(questions)}.")
     question = questions[name]
-    options = options_of(question)
-    lines = [f"**{question['text']}**", *(f"- **{letter}** {text}" for letter, (text, _) in options.items())]
-    letter = option.strip().lower()
-    if letter and letter not in options:
-        lines.append(f"There is no option `{option}`; choose one of {', '.join(options)}.")
+    options, letter = options_of(question), option.strip().lower()
+    said = [f"**{question['text']}**", "\n".join(f"- **{each}** {text}" for each, (text, _) in options.items())]
+    if letter in options:
+        said.append(f"{'✓' if letter == question['right'] else '✗'} **{letter}** {options[letter][1]}")
     elif letter:
-        mark = "✓" if letter == question["right"] else "✗"
-        lines.append(f"{mark} **{letter}** {options[letter][1]}")
-    return Markdown("\n\n".join([lines[0], "\n".join(lines[1 : 1 + len(options)]), *lines[1 + len(options) :]]))
+        said.append(f"There is no option `{option}`; choose one of {', '.join(options)}.")
+    return Markdown("\n\n".join(said))
 
 
 def all_questions() -> dict[str, dict]:

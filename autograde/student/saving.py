@@ -1,9 +1,5 @@
 """Saves a student's work as one file, for machines that delete it: Colab after a disconnect, shared computers.
 
-save_state()              writes mybert_state.zip in the course's home: the package and the progress
-load_state("…zip")        adds such a file's content to the home; existing files stay
-keep_in_drive()           Colab: makes a folder of the mounted Google Drive the home
-
 The file is not trusted: only names that `save_state` writes are accepted, sizes are limited, and all of it is checked
 before anything is unpacked. Loading runs no code of it.
 """
@@ -18,7 +14,7 @@ from pathlib import Path
 
 from autograde.boundary import mybert_importer
 from autograde.common.errors import AutogradeError
-from autograde.student import home, notebook, progress_file, store
+from autograde.student import home, progress_file, store
 from autograde.student.kept_answers import KeptAnswer
 from autograde.student.pictures import Shown
 from bertlab.common.files import write_atomically, write_bytes
@@ -106,7 +102,7 @@ def keep_in_drive(folder: str = "BertLab", drive: str | Path = _DRIVE) -> Notice
     os.environ[home.VARIABLE] = str(target)
     if not os.environ.get(_CACHE):
         os.environ[_CACHE] = str(target / "cache")
-    notebook.activate_mybert()
+    store.activate_mybert()
     kept = "answers that passed their check, and the training run of notebook 07, survive a disconnect"
     return Notice(f"Your course is stored in {target} now; {kept}.", target)
 
@@ -129,32 +125,29 @@ def _files(folder: Path) -> dict[str, bytes]:
 
 def _unpacked(source: Path) -> dict[str, bytes]:
     """A saved state's files. Raises StateError for a file with anything else in it."""
+    files, left = {}, _LARGEST_TOTAL
     try:
         with zipfile.ZipFile(source) as archive:
             members = [member for member in archive.infolist() if not member.is_dir()]
             if len(members) > _MAX_FILES:
                 raise StateError(f"{source}: expected a saved state of at most {_MAX_FILES} files, got {len(members)}")
-            return {member.filename: content for member, content in _contents(source, archive, members)}
+            for member in members:
+                name = member.filename
+                if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
+                    raise StateError(f"{source}: {name[:80]!r} does not belong in a saved state; nothing was loaded")
+                with archive.open(member) as file:
+                    content = file.read(min(_LARGEST, left) + 1)  # the size that the archive declares is not trusted
+                left -= len(content)
+                if len(content) > _LARGEST or left < 0:
+                    raise StateError(f"{source}: {name} is too large for a saved state; nothing was loaded")
+                if not _fits(name, content):
+                    raise StateError(f"{source}: {name} is damaged; nothing was loaded")
+                files[name] = content
     except FileNotFoundError:
         raise StateError(f"{source}: the file does not exist; save_state() prints the path of its file") from None
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, OSError) as error:
         raise StateError(f"{source}: cannot be read ({error}); save the state again") from None
-
-
-def _contents(source: Path, archive: zipfile.ZipFile, members):
-    left = _LARGEST_TOTAL
-    for member in members:
-        name = member.filename
-        if name != home.PROGRESS and not _PACKAGE_FILE.fullmatch(name):
-            raise StateError(f"{source}: {name[:80]!r} does not belong in a saved state; nothing was loaded")
-        with archive.open(member) as file:
-            content = file.read(min(_LARGEST, left) + 1)  # the size that the archive declares is not trusted
-        left -= len(content)
-        if len(content) > _LARGEST or left < 0:
-            raise StateError(f"{source}: {name} is too large for a saved state; nothing was loaded")
-        if not _fits(name, content):
-            raise StateError(f"{source}: {name} is damaged; nothing was loaded")
-        yield member, content
+    return files
 
 
 def _fits(name: str, content: bytes) -> bool:

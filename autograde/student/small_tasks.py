@@ -53,10 +53,6 @@ def _phrase(sentence, name: str) -> list[int]:
     return [place for place, state in enumerate(sentence.states) if state.phrase == name]
 
 
-def _noun(sentence, places: list[int]) -> int:
-    return next(place for place in places if sentence.states[place].kind == "noun")
-
-
 def _related(sentence, chance) -> Iterator[PairRow]:
     """A sentence, and a claim: its subject or another noun of it does the same, or does not."""
     kinds = [state.kind for state in sentence.states]
@@ -64,7 +60,10 @@ def _related(sentence, chance) -> Iterator[PairRow]:
     verb = next((place for place, kind in enumerate(kinds) if kind in ("resting", "acting")), None)
     if not attractor or verb is None or sentence.words[0] in ("every", "no") or "any" in sentence.words:
         return
-    subject, other = (sentence.words[_noun(sentence, places)] for places in (_phrase(sentence, "subject"), attractor))
+    subject, other = (
+        next(sentence.words[place] for place in places if kinds[place] == "noun")
+        for places in (_phrase(sentence, "subject"), attractor)
+    )
     if subject.removesuffix("s") == other.removesuffix("s"):
         return
     label = int(chance.integers(3))

@@ -1,17 +1,14 @@
 """Initial weights for fine-tuning: a published checkpoint, the weights of notebook 07, or random ones.
 
-    start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
-    start = from_notebook_07()          the weights that notebook 07 wrote; None if there are none
-    start.sizes         the arguments of `Bert`
-    start.pieces        the tokens of the vocabulary, in the order of their ids
-    start.vocabulary    the same as a dict, token → id
-    start.lower_case    whether the vocabulary is uncased
-    start.fill(bert)    loads the weights; of a published checkpoint also start.fill(bert, mlm_head, nsp_head)
-    start.untrained()   the same sizes and vocabulary with random weights, to compare with
-    print(start)        names the source of the weights
-
-A published folder is read by the student's own `load_published` (notebook 05). Notebook 07's file names its arrays by
-role ("layer_0/attention/query/kernel", see `autograde.boundary.roles`).
+start = published("bertlab-mini")     or a folder, or a name on the Hugging Face hub
+start = from_notebook_07()          the weights that notebook 07 wrote; None if there are none
+start.sizes         the arguments of `Bert`
+start.pieces        the tokens of the vocabulary, in the order of their ids
+start.vocabulary    the same as a dict, token → id
+start.lower_case    whether the vocabulary is uncased
+start.fill(bert)    loads the weights; of a published checkpoint also start.fill(bert, mlm_head, nsp_head)
+start.untrained()   the same sizes and vocabulary with random weights, to compare with
+print(start)        names the source of the weights
 """
 
 import functools
@@ -77,8 +74,11 @@ def published(checkpoint: str | Path) -> StartingPoint:
     names = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
     sizes = {name.replace("num_hidden", "num").replace("attention_", ""): config[name] for name in names}
     sizes["max_positions"] = config["max_position_embeddings"]
-    stored = load_file(folder / "model.safetensors")
-    tensors = {_modern(name): array.astype("float32") for name, array in stored.items()}
+    tensors = {}
+    for name, array in load_file(folder / "model.safetensors").items():
+        # older files call LayerNorm's weights gamma and beta; models without heads leave out the leading "bert."
+        name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
+        tensors[name if name.startswith(("bert.", "cls.")) else f"bert.{name}"] = array.astype("float32")
     tokenizer = load_tokenizer(folder)
 
     def fill(bert, *heads):
@@ -88,12 +88,6 @@ def published(checkpoint: str | Path) -> StartingPoint:
 
     said = f"the published checkpoint {checkpoint}"
     return StartingPoint(sizes, list(tokenizer.vocabulary.pieces), fill, said, tokenizer.lowercase)
-
-
-def _modern(name: str) -> str:
-    """Older files call LayerNorm's weights gamma and beta, and models without heads leave out the leading "bert."."""
-    name = name.replace("LayerNorm.gamma", "LayerNorm.weight").replace("LayerNorm.beta", "LayerNorm.bias")
-    return name if name.startswith(("bert.", "cls.")) else f"bert.{name}"
 
 
 def from_notebook_07(path: str | Path | None = None) -> StartingPoint | None:

@@ -26,9 +26,8 @@ from pathlib import Path
 from autograde.boundary import call_answer, mybert_importer
 from autograde.judging.judge import judge
 from autograde.judging.verdict import Verdict
-from autograde.student import home, plans, time_limit
-from autograde.student.kept_answers import KeptAnswer, NotKept, gather
-from autograde.student.package_files import module_text, project_text, readme_text, test_text
+from autograde.student import home, kept_answers, plans, time_limit
+from autograde.student.kept_answers import KeptAnswer, NotKept, gather, module_text
 from bertlab.common.errors import BertLabError
 from bertlab.common.files import write_bytes, write_json, write_text
 
@@ -45,9 +44,7 @@ def keep(facts: dict, space: dict) -> str:
     try:
         with home.locked(folder):
             said = _keep(facts, space, folder)
-    except NotKept as reason:
-        return f"Not kept in your package: {reason}."
-    except (BertLabError, OSError) as reason:
+    except (NotKept, BertLabError, OSError) as reason:
         return f"Not kept in your package: {reason}."
     mybert_importer.forget(facts["kept_in"])  # the next import reads the new file
     return said
@@ -63,9 +60,7 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
         order = 1 + max((other.order for other in answers.values()), default=0)
         answers[answer.exercise] = answer = replace(answer, order=order)
         answers = _in_course_order(answers.values())
-        problem = _trial(facts, _of_module(answers, answer.module))
-        if problem:
-            raise NotKept(problem)
+        _try_out(facts, _of_module(answers, answer.module))
         kept = folder / PACKAGE / KEPT
         kept.mkdir(parents=True, exist_ok=True)
         write_json(kept / f"{answer.exercise}.json", asdict(answer))
@@ -73,8 +68,8 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
     return f"Kept in {PACKAGE}/{answer.module}.py.{said}"
 
 
-def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
-    """Checks the new version of the module; returns "" if it passes, otherwise the reason."""
+def _try_out(facts: dict, answers: list[KeptAnswer]) -> None:
+    """Checks the new version of the module. Raises NotKept if it does not pass."""
     module = facts["kept_in"]
     names = {"__name__": f"{PACKAGE}.{module}"}
     source = module_text(module, answers)
@@ -82,11 +77,12 @@ def _trial(facts: dict, answers: list[KeptAnswer]) -> str:
         with contextlib.redirect_stdout(io.StringIO()), time_limit.limit(time_limit.SECONDS):
             exec(compile(source, f"<{PACKAGE}/{module}.py>", "exec"), names)
     except time_limit.TimeLimitExceeded:
-        return f"its cells take longer than {time_limit.SECONDS:g} s; move what only tries it out to another cell"
+        reason = f"its cells take longer than {time_limit.SECONDS:g} s; move what only tries it out to another cell"
+        raise NotKept(reason) from None
     except (Exception, SystemExit) as error:  # any error of a student's code
-        return f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})"
-    verdict = judge(plans.plan(facts["id"]), lambda questions: call_answer.answer(questions, names), source)
-    return "" if verdict.passed else "it does not pass its check outside of the notebook"
+        raise NotKept(f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})") from None
+    if not judge(plans.plan(facts["id"]), lambda questions: call_answer.answer(questions, names), source).passed:
+        raise NotKept("it does not pass its check outside of the notebook")
 
 
 def passes(exercise: str, folder: Path) -> Verdict:
@@ -122,6 +118,11 @@ def _in_course_order(answers: Iterable[KeptAnswer]) -> dict[str, KeptAnswer]:
 # --- the package ---
 
 
+def activate_mybert() -> None:
+    """Lets `import mybert` find the student's package, as the first cell of a notebook does by `load_backend()`."""
+    mybert_importer.activate(home.find, prepare=repair)
+
+
 def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = None) -> str:
     """Writes missing and outdated files; files edited by hand stay, except that of the changed module, about which a
     sentence is returned."""
@@ -135,10 +136,10 @@ def write(folder: Path, answers: dict[str, KeptAnswer], changed: str | None = No
     for module in sorted({answer.module for answer in answers.values()}):
         mine = _of_module(answers, module)
         said += _write_generated(package / f"{module}.py", module_text(module, mine), mine, force=module == changed)
-        _write_generated(package / "tests" / f"test_{module}.py", test_text(module, mine), mine)
+        _write_generated(package / "tests" / f"test_{module}.py", kept_answers.test_text(module, mine), mine)
     everything = list(answers.values())
-    _write_generated(package / "pyproject.toml", project_text(everything), everything)
-    _write_generated(package / "README.md", readme_text(everything, plans.index()), everything)
+    _write_generated(package / "pyproject.toml", kept_answers.project_text(everything), everything)
+    _write_generated(package / "README.md", kept_answers.readme_text(everything, plans.index()), everything)
     return said
 
 
@@ -160,12 +161,11 @@ def _of_module(answers: dict[str, KeptAnswer], module: str) -> list[KeptAnswer]:
 def _write_generated(path: Path, text: str, answers: list[KeptAnswer], force: bool = False) -> str:
     content = stamped(text, path.suffix, answers)
     there = path.read_bytes().decode("utf-8", "surrogateescape") if path.exists() else None
-    if there == content:
+    is_edited = there is not None and not is_generated(there, answers)
+    if there == content or is_edited and not force:
         return ""
     said = ""
-    if there is not None and not is_generated(there, answers):
-        if not force:
-            return ""
+    if is_edited:
         copy = edited_copy(path, there)
         if not copy.exists():
             write_bytes(copy, path.read_bytes())
@@ -190,10 +190,8 @@ def is_generated(content: str, answers: Iterable[KeptAnswer] | None = None) -> b
     """Whether a file is unchanged since it was generated, and contains no other answers than these."""
     line, _, text = content.partition("\n")
     stamp = _STAMP.search(line)
-    if not stamp or stamp[1] != _digest(text):
-        return False
-    known = None if answers is None else {answer.exercise for answer in answers}
-    return known is None or set(stamp[2].split(",")) <= known
+    is_whole = stamp is not None and stamp[1] == _digest(text)
+    return is_whole and (answers is None or set(stamp[2].split(",")) <= {answer.exercise for answer in answers})
 
 
 def _digest(text: str) -> str:

@@ -37,12 +37,7 @@ KNOWN = {
 
 
 def known_gpu(name: str | None) -> KnownGPU | None:
-    """The entry of the GPU with this `name`; None for any other GPU, and without a GPU.
-
-    Example:
-        >>> known_gpu("Tesla T4").precision
-        'float16'
-    """
+    """The entry of the GPU with this `name`, such as "Tesla T4"; None for any other GPU, and without a GPU."""
     return next((known for part, known in KNOWN.items() if re.search(rf"\b{part}\b", name or "")), None)
 
 
@@ -55,12 +50,7 @@ def gpu_name() -> str | None:
 
 
 def beforehand(settings, name: str | None, done: int = 0) -> str:
-    """A line before the first step. settings: the RunSettings. name: the GPU's, None without one. done: steps made.
-
-    Example:
-        >>> beforehand(choose_settings(seed=7), None)
-        'The time that the run takes is shown after 20 steps.'
-    """
+    """A line before the first step. settings: the RunSettings. name: the GPU's, None without one. done: steps made."""
     sizes = settings.model | {"batch_size": settings.batch_size, "length": settings.length}
     known = known_gpu(name)
     if known is None or any(sizes[key] != value for key, value in COMPUTED_FOR.items()):

@@ -1,7 +1,5 @@
 """A time limit for checks: stops a student's endless loop after some seconds and finds its line.
 
-    answers = answer_in_time(questions, space, seconds=20)
-
 An alarm signal raises `TimeLimitExceeded` in the running code, in the main thread of Linux and macOS, where a
 notebook's cells run. It is not an `Exception`, so that a student's `except Exception` does not catch it. After a bare
 `except:` the signal comes again, and then the line below the `except:` raises the exception, too. Where there is no
@@ -26,6 +24,7 @@ SECONDS = 20.0  # for one call; the slowest right answer of the course takes 0.6
 _REPEAT_SECONDS = 1.0  # seconds between two alarms
 _GRACE = 5.0  # seconds after the alarm until the message how to stop the cell
 PATIENCE = 3.0  # seconds of a check before the first line about it
+_HOW_TO_STOP = "The ■ button stops the cell; if it does not, restart the kernel."
 _LOOPS = (ast.While, ast.For)
 _LIBRARIES = (sys.prefix, sys.base_prefix, str(Path(__file__).parents[1]))  # all code that is not the student's
 
@@ -64,15 +63,28 @@ def _is_out_of_memory(answer: dict) -> bool:
 
 
 def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seconds: float) -> dict:
-    """The answer of code that was stopped: its line and loop."""
-    error = tracing.describe_error(raised, space, question)
-    message = f"{TOO_LONG} {seconds:g} s{_loop_text(tracing.student_frames(raised, space, question))}"
-    return {
-        "status": "raised",
-        "value": None,
-        "notes": {},
-        "error": error | {"type": "TimeoutError", "message": message},
-    }
+    """The answer of code that was stopped: its line and its loop, ", in the loop that begins in line 4: `while i:`".
+
+    A `while` is more often endless than a `for`.
+    """
+    frames = tracing.student_frames(raised, space, question)  # (frame, line), the outermost first
+    loops = [loop for frame, line in reversed(frames) for loop in _loops_around(frame, line)]
+    loop = next((loop for loop in loops if isinstance(loop[0], ast.While)), loops[0] if loops else None)
+    where = f", in the loop that begins in line {loop[0].lineno}: `{loop[1]}`" if loop else ""
+    error = {"type": "TimeoutError", "message": f"{TOO_LONG} {seconds:g} s{where}"}
+    error = tracing.describe_error(raised, space, question) | error
+    return {"status": "raised", "value": None, "notes": {}, "error": error}
+
+
+def _loops_around(frame, line: int) -> list[tuple]:
+    """The loops around a line that is running, the innermost first: each with the text of its first line."""
+    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
+    try:
+        tree = ast.parse("".join(lines))
+    except SyntaxError:
+        return []
+    around = [node for node in ast.walk(tree) if isinstance(node, _LOOPS) and node.lineno <= line <= node.end_lineno]
+    return [(loop, lines[loop.lineno - 1].strip()) for loop in sorted(around, key=lambda loop: -loop.lineno)]
 
 
 # --- the alarm ---
@@ -82,7 +94,9 @@ def _timeout_answer(raised: TimeLimitExceeded, space: dict, question: dict, seco
 def limit(seconds: float) -> Iterator[None]:
     """Raises TimeLimitExceeded in the code inside once the seconds are over, where that is possible."""
     can_ring = hasattr(signal, "setitimer") and threading.current_thread() is threading.main_thread()
-    line = threading.Timer(seconds + (_GRACE if can_ring else 0), _print_how_to_stop, [sys.stdout, seconds])
+    said = f"Your code has been running for more than {seconds:g} s; is there an endless loop? {_HOW_TO_STOP}"
+    waits = seconds + (_GRACE if can_ring else 0)
+    line = threading.Timer(waits, print, [said], {"file": sys.stdout, "flush": True})
     line.daemon = True
     line.start()
     try:
@@ -138,39 +152,6 @@ def _raise_at_each_line(frame) -> None:
         if not frame.f_code.co_filename.startswith(_LIBRARIES):
             frame.f_trace = trace
         frame = frame.f_back
-
-
-def _print_how_to_stop(stream, seconds: float) -> None:
-    print(
-        f"Your code has been running for more than {seconds:g} s; is there an endless loop? The ■ button stops the "
-        "cell; if it does not, restart the kernel.",
-        file=stream,
-        flush=True,
-    )
-
-
-# --- the loop ---
-
-
-def _loop_text(frames: list[tuple]) -> str:
-    """ ", in the loop that begins in line 4: `while low < high:`"; "" outside of a loop.
-
-    frames: (frame, line) of the student's code, the outermost first. A `while` is more often endless than a `for`.
-    """
-    loops = [loop for frame, line in reversed(frames) for loop in _loops_around(frame, line)]
-    loop = next((loop for loop in loops if isinstance(loop[0], ast.While)), loops[0] if loops else None)
-    return f", in the loop that begins in line {loop[0].lineno}: `{loop[1]}`" if loop else ""
-
-
-def _loops_around(frame, line: int) -> list[tuple]:
-    """The loops around a line that is running, the innermost first: each with the text of its first line."""
-    lines = linecache.getlines(frame.f_code.co_filename, frame.f_globals)
-    try:
-        tree = ast.parse("".join(lines))
-    except SyntaxError:
-        return []
-    around = [node for node in ast.walk(tree) if isinstance(node, _LOOPS) and node.lineno <= line <= node.end_lineno]
-    return [(loop, lines[loop.lineno - 1].strip()) for loop in sorted(around, key=lambda loop: -loop.lineno)]
 
 
 # --- the line of a slow check ---

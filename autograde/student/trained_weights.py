@@ -1,7 +1,7 @@
 """The file of trained weights that is handed in with a notebook: written, checked, downloaded.
 
 The weights are stored under the course's own names (`autograde.boundary.roles`), so that the grader can load them into
-the student's model. The file lies in the folder of its notebook in the student's home, which on Colab is in the Drive.
+the student's model.
 """
 
 import json
@@ -36,7 +36,10 @@ def hand_in(run: Run, path: str | Path | None = None, form: Form = PRETRAINING) 
     if problem:
         older = f"\nThe file of an earlier run is still there: {check_weights(path, form)}" if path.is_file() else ""
         return f"✗ Nothing was written: {problem}.{older}"
-    trained = _trained(run)
+    settings, last = run.settings, run.history[-1] if run.history else {}
+    unfinished = "" if run.done >= settings.steps else " (not finished)"
+    score = f", held-out loss {last['loss']:.2f} after step {last['step']:,}" if "loss" in last else ""
+    trained = f"trained for {run.done:,} of {settings.steps:,} steps on {settings.text!r}{unfinished}{score}"
     path.parent.mkdir(parents=True, exist_ok=True)
     metadata = {"config": json.dumps(weights.config), "trained": trained}
     write_atomically(path, lambda partial: save_file(weights.arrays, partial, metadata), RunError)
@@ -54,10 +57,8 @@ def _weights_of(run: Run, form: Form) -> Weights:
         variables = variables_at(run.own_model, paths)
         if variables is None:
             raise RunError(f"your model has no weight `{paths[0]}`; the grader expects it there")
-        joined = np.concatenate(
-            [np.asarray(variable).reshape(*shapes[role][:-1], -1) for variable in variables], axis=-1
-        )
-        arrays[role] = np.ascontiguousarray(joined, "float32")
+        pieces = [np.asarray(variable).reshape(*shapes[role][:-1], -1) for variable in variables]
+        arrays[role] = np.ascontiguousarray(np.concatenate(pieces, axis=-1), "float32")
     return Weights(config, arrays)
 
 
@@ -72,15 +73,6 @@ def _problem(run: Run, weights: Weights) -> str:
             f"after {run.done:,} steps the weights contain NaN or infinity. Try a smaller `peak` of the learning rate"
         )
     return ""
-
-
-def _trained(run: Run) -> str:
-    """ "trained for 120 of 320 steps on 'python' (not finished), held-out loss 6.41 after step 120" """
-    settings = run.settings
-    unfinished = "" if run.done >= settings.steps else " (not finished)"
-    last = run.history[-1] if run.history else {}
-    score = f", held-out loss {last['loss']:.2f} after step {last['step']:,}" if "loss" in last else ""
-    return f"trained for {run.done:,} of {settings.steps:,} steps on {settings.text!r}{unfinished}{score}"
 
 
 def check_weights(path: str | Path | None = None, form: Form = PRETRAINING) -> str:

@@ -1,8 +1,7 @@
 """The training run of notebook 07: its text, its settings, and its saved state.
 
-The notebook defines the step, the metrics and the loop; this module defines the rest: batches that are a pure function
-of their number (`RunData`), so that a run can resume at any step; and a folder with the last state (`Run`), in the
-student's home for the course, which on Colab is in the Drive. `trained_weights` writes the file that is handed in.
+The notebook defines the step, the metrics and the loop; here are batches that are a pure function of their number
+(`RunData`), so that a run can resume at any step, and a folder with the last state (`Run`) in the student's home.
 """
 
 import contextlib
@@ -83,7 +82,11 @@ def choose_settings(text: str | None = None, **changes) -> RunSettings:
     if tf.config.list_physical_devices("GPU"):
         model = _model(hidden_size=256, num_layers=6, num_heads=4, max_positions=128)
         known = known_gpu(gpu_name())
-        steps = changes.get("steps") or _steps_begun(model) or (known.steps if known else USUAL_STEPS)
+        chosen = {USUAL_STEPS, *(gpu.steps for gpu in KNOWN.values())}
+        states = {steps: _folder(model, steps) / _STATE for steps in chosen}
+        saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
+        begun = max(saved, key=saved.get, default=None)  # the last saved run whose steps were chosen for a GPU
+        steps = changes.get("steps") or begun or (known.steps if known else USUAL_STEPS)
         settings = dict(text="builtin", length=128, batch_size=256, steps=steps, warmup_steps=max(1, steps // 15),
                         peak=1e-3, interval=min(500, max(1, steps // 15)), compiled=True, model=model)  # fmt: skip
     else:
@@ -111,14 +114,6 @@ def own_seed(folder: Path) -> int:
     if not re.fullmatch("[0-9]{1,10}", text):
         raise RunError(f"{path}: expected the seed of your run, a whole number, got {text[:20]!r}; delete the file")
     return int(text)
-
-
-def _steps_begun(model: dict) -> int | None:
-    """The number of steps of the last saved run of this model whose number was chosen for a GPU; None without one."""
-    chosen = {USUAL_STEPS, *(known.steps for known in KNOWN.values())}
-    states = {steps: _folder(model, steps) / _STATE for steps in chosen}
-    saved = {steps: state.stat().st_mtime for steps, state in states.items() if state.exists()}
-    return max(saved, key=saved.get, default=None)
 
 
 def run_folder(settings: RunSettings) -> Path:
@@ -157,8 +152,8 @@ class RunData:
         return renamed(self.batches[number])
 
     def __str__(self):
-        sizes = f"{len(self.held_out)} held-out batches, a vocabulary of {len(self.pieces):,}"
-        return f"{self.tokens:,} training tokens, {sizes}"
+        held_out, pieces = len(self.held_out), len(self.pieces)
+        return f"{self.tokens:,} training tokens, {held_out} held-out batches, a vocabulary of {pieces:,}"
 
 
 def prepare(settings: RunSettings, cache: Path | None = None, vocabulary: Path = VOCABULARY) -> RunData:
@@ -226,8 +221,7 @@ def blank_lines(data: RunData, rows: int = 3) -> None:
 
 def ready(*exercises: str) -> bool:
     """Whether the checks of these exercises have passed here; if not, prints the missing ones."""
-    entries = progress_file.load()
-    missing = [plans.find(name) for name in exercises if entries.get(name, {}).get("status") != "passed"]
+    missing = [plans.find(name) for name in exercises if not progress_file.has_passed(name)]
     if missing:
         names = ", ".join(f"{facts['number']} {facts['names'][0]}" for facts in missing)
         print(f"The run did not start: pass {names} first.")
@@ -239,26 +233,20 @@ def passed_or_borrowed(namespace: dict, *exercises: str) -> SimpleNamespace:
     the course's own; one line names the borrowed ones."""
     from autograde.student.stand_ins import pretraining
 
-    entries, found, borrowed = progress_file.load(), {}, []
-    for facts, exercise in ((plans.find(exercise), exercise) for exercise in exercises):
+    found, borrowed = {}, []
+    for facts in map(plans.find, exercises):
         name = facts["names"][0]
-        passed = entries.get(exercise, {}).get("status") == "passed"
-        if passed and name in namespace:
-            found[name] = namespace[name]
-        else:
-            found[name] = getattr(pretraining, name)
-            borrowed.append(f"{facts['number']} {name}")
+        is_own = progress_file.has_passed(facts["id"]) and name in namespace
+        found[name] = namespace[name] if is_own else getattr(pretraining, name)
+        borrowed += [] if is_own else [f"{facts['number']} {name}"]
     if borrowed:
         print(f"The run borrows what you have not passed from the course: {', '.join(borrowed)}.")
     return SimpleNamespace(**found)
 
 
 def initialise(model, settings: RunSettings) -> None:
-    """Initializes every matrix of a model as BERT does: truncated normal, 0.02 at hidden size 768, scaled to the width.
-
-    The first activations are then as large as in BERT-Base. With Keras's own initializers the short run ends on the
-    plateau where every prediction is "the" (held-out loss 6.34 after 400 steps, with these 6.01).
-    """
+    """Initializes every matrix of a model as BERT does: truncated normal, 0.02 at hidden size 768, scaled to the width,
+    so that the first activations are as large as in BERT-Base."""
     import keras
 
     spread = 0.02 * (768 / settings.model["hidden_size"]) ** 0.5

@@ -1,10 +1,5 @@
-"""The training run of notebook 13: new sentences of the small world with their translations, and its settings.
+"""The training run of notebook 13: new sentences of the small world with their translations, and its settings."""
 
-The notebook defines the model, the step and the loop; `training_run.Run` keeps the state of the run in a folder of the
-student's home and resumes it.
-"""
-
-from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -55,7 +50,8 @@ def translation_folder(settings: TranslationSettings) -> Path:
 
 
 class TranslationData:
-    """Pairs of sentences as ids. words: the words of each held-out source; sources, targets: their rows.
+    """Pairs of sentences as ids. sources, targets: the held-out ones' rows; words: the number of words of each source;
+    is_long: whether it counts for the run, with 9 to 16 words.
 
     Example:
         >>> data = TranslationData(choose_translation())
@@ -69,10 +65,8 @@ class TranslationData:
         self.sentences = small_world.sample(HELD_OUT_SEED, HELD_OUT)
         self.sources, self.targets = small_world.translation_rows(self.sentences)
         self.words = np.array([len(sentence) for sentence in self.sentences])
-
-    @cached_property
-    def _held_out(self) -> set[tuple[str, ...]]:
-        return {sentence.words for sentence in self.sentences}
+        self.is_long = (self.words >= LONG[0]) & (self.words <= LONG[1])
+        self._held_out = {sentence.words for sentence in self.sentences}
 
     def batch(self, number: int) -> tuple[np.ndarray, np.ndarray]:
         """Batch number `number`, sources (B, S) and targets (B, U): always the same, without a held-out sentence."""
@@ -99,8 +93,3 @@ class TranslationData:
             f"{low}–{high}": float(np.mean(np.asarray(right)[(self.words >= low) & (self.words <= high)]))
             for low, high in LENGTHS
         }
-
-    @property
-    def is_long(self) -> np.ndarray:
-        """Whether each held-out source counts for the run: it has 9 to 16 words."""
-        return (self.words >= LONG[0]) & (self.words <= LONG[1])

@@ -1,8 +1,7 @@
-"""A cell that uses an unsolved exercise prints one line instead of a traceback, and *Run All* continues below it.
+"""The start of a notebook: a cell that uses an unsolved exercise prints one line, and *Run All* continues below it.
 
     Solve 3.4 attention_scores first: this cell uses it.
 
-After a restart of the kernel, an exercise that has passed is missing until its cell runs again: the line states it.
 An exercise is unsolved while its code is missing or still raises NotImplementedError, and while its last check did not
 pass. The names that a stopped cell did not define are remembered: a later cell that reads them is explained in the
 same way. All other errors are shown as always. `%tb` shows the error behind the line.
@@ -13,6 +12,7 @@ import builtins
 import dis
 import inspect
 import linecache
+import os
 import sys
 import traceback
 from collections.abc import Iterator
@@ -20,18 +20,30 @@ from types import CodeType
 
 from autograde.common import syntax
 from autograde.common.dependencies import ParsedCell
-from autograde.student import checking, pictures, plans, progress_file, validating
+from autograde.student import checking, pictures, plans, progress_file, store
+from bertlab.common import backend
 
 _MAX_NAMED = 3
 _LONGEST = 160  # characters of an error's own message
+_DEFINITIONS = (ast.FunctionDef, ast.ClassDef)
 _active = None
+
+
+def load_backend() -> None:
+    """Imports Keras and its backend without their start-up notes; lets `import mybert` find the student's package; lets
+    a cell that uses an unsolved exercise say so in one line."""
+    # TensorFlow repeats each error in the student's code on the terminal, in its own words; `check` explains it better.
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    backend.load_backend()
+    store.activate_mybert()
+    explain_unsolved()
 
 
 def explain_unsolved() -> None:
     """Starts the explanations in this notebook; does nothing elsewhere and under nbgrader's Validate."""
     global _active
     shell = pictures.shell()
-    if shell is None or validating.is_validating() or (_active and _active.shell is shell):
+    if shell is None or checking.is_validating() or (_active and _active.shell is shell):
         return
     _active = Explainer(shell)
     _active.start()
@@ -71,31 +83,29 @@ class Explainer:
         if result.error_in_exec is not None and result.error_in_exec is self._explained:
             result.error_in_exec = None
         elif result.success:
-            self._are_defined(ParsedCell(result.info.raw_cell).defines)
+            for name in ParsedCell(result.info.raw_cell).defines:
+                self._waiting.pop(name, None)
         self._explained = None
-
-    def _are_defined(self, names) -> None:
-        for name in names:
-            self._waiting.pop(name, None)
 
     def explanation(self, error: Exception) -> str | None:
         """The line about an error of the current cell; None if it has nothing to do with an unsolved exercise."""
-        space, frames = self.shell.user_ns, list(_frames_of(error))
-        frame = next(
-            ((code, line) for code, line, names in frames if names is space and code.co_name == "<module>"), None
-        )
-        if frame is None:
-            return None
-        source = "".join(linecache.getlines(frame[0].co_filename))
-        if _has_an_answer(source):
-            return None
-        cell = ParsedCell(source)
-        defined, read = cell.defines, cell.reads
-        lacking = _defined_from(source, frame[1])
-        self._are_defined(defined - lacking)
-        waiting = sorted((read - defined) & set(self._waiting))
+        found = [(frame.f_code, line, frame.f_globals) for one in _chain(error)
+                 for frame, line in traceback.walk_tb(one.__traceback__)]  # fmt: skip
+        outermost = ((code, line) for code, line, names in found
+                     if names is self.shell.user_ns and code.co_name == "<module>")  # fmt: skip
+        code, stopped_in = next(outermost, (None, 0))
+        source = "".join(linecache.getlines(code.co_filename)) if code else ""
+        tree = syntax.parsed(source)
+        nodes = tree.body if tree else []
+        if code is None or any(isinstance(node, _DEFINITIONS) and plans.find(node.name) for node in nodes):
+            return None  # not of a cell, or of an answer's own cell: its errors are the student's to read
+        cell, rest = ParsedCell(source), [node for node in nodes if node.end_lineno >= stopped_in]
+        lacking = ParsedCell("\n".join(source.split("\n")[rest[0].lineno - 1 :])).defines if rest else frozenset()
+        for name in cell.defines - lacking:
+            self._waiting.pop(name, None)
+        waiting = sorted((cell.reads - cell.defines) & set(self._waiting))
         behind = {identity for name in waiting for identity in self._waiting[name]}
-        used = {*self._reached(read), *(_plain(code) for code, _, _ in frames)}
+        used = {*self._reached(cell.reads), *(_plain(code) for code, _, _ in found)}
         used |= {name for facts in plans.index() if facts["id"] in behind for name in facts["names"]}
         own = [(facts, name) for facts in plans.index() for name in facts["names"] if name in used]
         stubs = {facts["id"]: facts for facts, name in own if self._is_empty(name, error)}
@@ -137,9 +147,8 @@ class Explainer:
 
 def _sentence(error: Exception, unsolved: list[dict], is_waiting: bool) -> str:
     said, one = _listed(unsolved), len(unsolved) == 1
-    is_stub = any(isinstance(each, NotImplementedError) for each in _chain(error)) or "NotImplementedError" in str(
-        error
-    )
+    chain = _chain(error)
+    is_stub = any(isinstance(one, NotImplementedError) for one in chain) or "NotImplementedError" in str(error)
     is_missing = isinstance(error, NameError) and any(error.name in facts["names"] for facts in unsolved)
     if is_missing and not is_stub and all(progress_file.has_passed(facts["id"]) for facts in unsolved):
         cells = "its cell" if one else "their cells"
@@ -172,13 +181,6 @@ def _chain(error: BaseException) -> list[BaseException]:
     return found
 
 
-def _frames_of(error: BaseException) -> Iterator[tuple[CodeType, int, dict]]:
-    """Code, line and global names of every frame of an error, from the cell inwards, then of those that it replaced."""
-    for one in _chain(error):
-        for frame, line in traceback.walk_tb(one.__traceback__):
-            yield frame.f_code, line, frame.f_globals
-
-
 def _plain(code: CodeType) -> str:
     """`attention_scores` of the function itself, and of AutoGraph's version of it."""
     return code.co_qualname.rpartition("<locals>.")[2].partition(".")[0].removeprefix("tf__")
@@ -205,16 +207,3 @@ def _nested(code: CodeType) -> Iterator[CodeType]:
     for inner in code.co_consts:
         if isinstance(inner, CodeType):
             yield from _nested(inner)
-
-
-def _has_an_answer(source: str) -> bool:
-    """Whether a cell defines a function or class of an exercise: its errors are the student's to read."""
-    tree = syntax.parsed(source)
-    kinds = (ast.FunctionDef, ast.ClassDef)
-    return any(isinstance(node, kinds) and plans.find(node.name) for node in (tree.body if tree else ()))
-
-
-def _defined_from(source: str, line: int) -> frozenset[str]:
-    tree, lines = syntax.parsed(source), source.split("\n")
-    rest = [node for node in (tree.body if tree else ()) if node.end_lineno >= line]
-    return ParsedCell("\n".join(lines[rest[0].lineno - 1 :])).defines if rest else frozenset()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from autograde.exercises import catalogue, runs
-from autograde.judging.rendering import MARKS
+from autograde.judging.verdict import MARKS
 from scripts.docs_pages import COPIES, copied_pictures, site_links
 from scripts.docs_pictures import MAX_BYTES
 

@@ -12,6 +12,7 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.exercises.proofs import Proofs
 from autograde.judging.judge import judge
+from autograde.student import plans
 
 LAYER = """
 class MultiHeadAttention(keras.layers.Layer):
@@ -92,3 +93,14 @@ def verdict_on_changed(exercise_id: str, *changes: tuple[str, str]):
 def verdict_on(exercise_id: str, source: str, **options):
     """The verdict on a student's cell, on the visible inputs."""
     return judge(visible_plan(exercise_id), asking(written(source)), source, **options)
+
+
+def student_machine_with(fingerprints: Path, folder: Path, monkeypatch):
+    """For a fixture: a working folder on a machine that has these fingerprints and nothing else of the course."""
+    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(fingerprints))
+    monkeypatch.chdir(folder)
+    for asked in (plans.index, plans.plan):
+        asked.cache_clear()
+    yield folder
+    for asked in (plans.index, plans.plan):
+        asked.cache_clear()

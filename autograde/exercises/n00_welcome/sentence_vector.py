@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import normal, with_zeros
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, cases, mistake, normal, values, with_zeros
 
 
 def _sentences(rng: np.random.Generator) -> list[Case]:

@@ -7,8 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from autograde.exercises.draws import Random
-from autograde.exercises.spec import Case, Forbidden
+from autograde.exercises.writing import Case, Forbidden, Random
 
 WHOLE_TOKENIZERS = Forbidden(
     "In this exercise you write the tokenizer yourself.",

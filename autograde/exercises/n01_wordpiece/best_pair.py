@@ -2,7 +2,6 @@
 
 import math
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
     WHOLE_TOKENIZERS,
     best_pair,
@@ -13,7 +12,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     some,
     token_counts,
 )
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 RULES = ("count", "ratio", "gain")
 KEY = "(-score(pair), -counts[pair], pair)"

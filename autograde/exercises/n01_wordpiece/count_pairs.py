@@ -7,7 +7,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     partly_merged,
     spelled_words,
 )
-from autograde.exercises.spec import Exercise, cases, mistake, values
+from autograde.exercises.writing import Exercise, cases, mistake, values
 
 ACROSS_WORDS = """def count_pairs(spelled):
     counts, last = {}, None

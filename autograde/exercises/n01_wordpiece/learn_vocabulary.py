@@ -1,6 +1,5 @@
 """Learns a vocabulary as a list of tokens; the index of a token in the list is its id."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
     SPECIAL,
     WHOLE_TOKENIZERS,
@@ -12,7 +11,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     some,
 )
 from autograde.exercises.n01_wordpiece.best_pair import RULES, rounded_otherwise
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 
 def fixed_size(word_counts):

@@ -1,6 +1,5 @@
 """Merges every occurrence of a pair of neighbours into one token."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
     WHOLE_TOKENIZERS,
     count_pairs,
@@ -11,7 +10,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     repeating_words,
     some,
 )
-from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, result_of, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, composed, mistake, result_of, values
 
 
 def pairs_to_merge(rng: Random) -> list[Case]:

@@ -1,6 +1,5 @@
 """One example of BERT's input."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
     ENDINGS,
     SPECIAL,
@@ -11,7 +10,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     stems_and_endings,
 )
 from autograde.exercises.n01_wordpiece.truncate_pair import truncate_pair
-from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, result_of, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, composed, mistake, result_of, values
 
 
 def pack(first, second, vocabulary, length):

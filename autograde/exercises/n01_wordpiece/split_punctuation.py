@@ -3,9 +3,8 @@
 import re
 import unicodedata
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, WORDS, pick, shuffled, some
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 
 def is_punctuation(character):

@@ -2,9 +2,8 @@
 
 import unicodedata
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import ACCENTED, WHOLE_TOKENIZERS, WORDS, inside, pick, shuffled, some
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 
 def strip_accents(text):

@@ -2,7 +2,6 @@
 
 import re
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
     WHOLE_TOKENIZERS,
     in_letters,
@@ -12,7 +11,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     stems_and_endings,
 )
 from autograde.exercises.n01_wordpiece.wordpiece import wordpiece
-from autograde.exercises.spec import Case, Exercise, cases, composed, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, composed, mistake, values
 
 
 def tokenize(text, vocabulary, lower_case=True):

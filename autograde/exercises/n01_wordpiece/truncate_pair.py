@@ -1,8 +1,7 @@
 """Shortens two lists of tokens until both together have at most `room`."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import WHOLE_TOKENIZERS, pieces_of
-from autograde.exercises.spec import Case, Exercise, OwnLists, Part, Reference, Trial, cases, mistake
+from autograde.exercises.writing import Case, Exercise, OwnLists, Part, Random, Reference, Trial, cases, mistake
 
 
 def truncate_pair(first, second, room):

@@ -1,6 +1,5 @@
 """Splits a word into the longest tokens of the vocabulary, from left to right."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n01_wordpiece._shared import (
     WHOLE_TOKENIZERS,
     numbered,
@@ -9,7 +8,7 @@ from autograde.exercises.n01_wordpiece._shared import (
     some,
     stems_and_endings,
 )
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 
 def wordpiece(word, vocabulary):

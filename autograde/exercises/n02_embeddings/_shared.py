@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
-from autograde.exercises.spec import Forbidden
+from autograde.exercises.writing import Forbidden, Random
 
 READY_MADE = Forbidden("In this exercise you build it yourself.")
 

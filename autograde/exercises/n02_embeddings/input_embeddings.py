@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.declared_draws import at_drawn_sizes
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, at_drawn_sizes, normal
 from autograde.exercises.n02_embeddings._shared import READY_MADE, ids
 from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, mistake, values
 

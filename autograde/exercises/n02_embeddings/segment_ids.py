@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n02_embeddings._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 PAD, CLS, SEP = 0, 2, 3  # ids of a vocabulary that begins with [PAD] [UNK] [CLS] [SEP] [MASK]
 FIRST_WORD = 5

@@ -2,10 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n02_embeddings._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
-from autograde.judging.compare import Tolerance
+from autograde.exercises.writing import Case, Exercise, Random, Tolerance, cases, mistake, values
 
 
 def sinusoids(length, d_e):

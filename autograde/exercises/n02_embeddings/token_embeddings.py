@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n02_embeddings._shared import ids
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Slopes, Trial, mistake, values
+from autograde.exercises.writing import Case, Exercise, Forbidden, Part, Random, Slopes, Trial, mistake, normal, values
 
 LOOK_UPS = (
     "keras.ops.take",

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.declared_draws import Draws
-from autograde.exercises.writing import Case, Forbidden, Random, Same, Trial, normal
+from autograde.exercises.writing import Case, Draws, Forbidden, Random, Same, Trial, normal
 
 WHOLE_ATTENTION = Forbidden(
     "In this exercise you build attention yourself.",

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.declared_draws import draws, sized
-from autograde.exercises.draws import Random, normal
+from autograde.exercises.draws import Random, draws, normal, sized
 from autograde.exercises.numpy_bert import softmax
 from autograde.exercises.writing import Case, Exercise, Forbidden, Part, Reference, Slopes, Sums, Trial, mistake
 

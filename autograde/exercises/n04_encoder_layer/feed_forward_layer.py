@@ -3,8 +3,7 @@
 import dataclasses
 
 from autograde.boundary import roles
-from autograde.exercises.declared_draws import at_drawn_sizes
-from autograde.exercises.draws import Random, normal, with_zeros
+from autograde.exercises.draws import Random, at_drawn_sizes, normal, with_zeros
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, network_weights
 from autograde.exercises.numpy_bert import feed_forward
 from autograde.exercises.spec import (

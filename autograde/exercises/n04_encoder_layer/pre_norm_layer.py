@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.boundary import roles
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import (
     ADDED,
     BOTH_NORMS,
@@ -22,7 +21,7 @@ from autograde.exercises.n04_encoder_layer._shared import (
     slopes,
 )
 from autograde.exercises.numpy_bert import below, feed_forward, multi_head_attention, norm
-from autograde.exercises.spec import Case, Dropped, Exercise, Part, Reference, Trial, layer, mistake
+from autograde.exercises.writing import Case, Dropped, Exercise, Part, Random, Reference, Trial, layer, mistake, normal
 
 
 def pre_norm_layer(x, attention_mask=None, training=None, *, weights, config):

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n04_encoder_layer._shared import LIBRARY, SEED, away_from_zero
-from autograde.exercises.spec import Case, Dropped, Exercise, Part, Slopes, Trial, cases, mistake
+from autograde.exercises.writing import Case, Dropped, Exercise, Part, Random, Slopes, Trial, cases, mistake, normal
 
 
 def residual(x, found, rate, training):

@@ -5,8 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.boundary import roles
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Forbidden, HandsOn, OwnWeights, Slopes, Trial
+from autograde.exercises.writing import Case, Forbidden, HandsOn, OwnWeights, Random, Slopes, Trial, normal
 
 WHOLE_BERT = Forbidden("In this exercise you assemble BERT yourself, from the layers of your earlier notebooks.")
 

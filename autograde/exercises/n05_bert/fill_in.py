@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.numpy_bert import softmax
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Trial, mistake, values
+from autograde.exercises.writing import Case, Exercise, Forbidden, Part, Random, Trial, mistake, normal, values
 
 
 def fill_in(token_ids, logits, pieces, k=5):

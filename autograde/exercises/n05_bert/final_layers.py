@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import (
     FINAL_ROLES,
     WHOLE_BERT,
@@ -15,7 +14,7 @@ from autograde.exercises.n05_bert._shared import (
     slopes,
 )
 from autograde.exercises.numpy_bert import dense, gelu, norm, softmax
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Trial, layer, mistake
+from autograde.exercises.writing import Case, Exercise, Part, Random, Reference, Trial, layer, mistake, normal
 
 
 def final_layers(x, training=None, *, weights, config, prefix=""):

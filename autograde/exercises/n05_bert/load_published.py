@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import LOADERS
 from autograde.exercises.n05_bert.published_name import published_name
-from autograde.exercises.spec import Case, Exercise, cases, filling, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, filling, mistake, normal, values
 
 
 def load_published(variables, tensors):

@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.boundary import roles
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n05_bert._shared import (
     WHOLE_BERT,
     before_the_norm_small,
@@ -16,7 +15,7 @@ from autograde.exercises.n05_bert._shared import (
     slopes,
 )
 from autograde.exercises.numpy_bert import dense, gelu, norm
-from autograde.exercises.spec import Case, Exercise, Part, Trial, layer, mistake, values
+from autograde.exercises.writing import Case, Exercise, Part, Random, Trial, layer, mistake, normal, values
 
 
 def mlm_head(hidden, table, training=None, *, weights, config):

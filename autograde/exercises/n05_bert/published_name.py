@@ -1,9 +1,8 @@
 """The name of one of your variables in a published checkpoint."""
 
 from autograde.boundary import roles
-from autograde.exercises.draws import Random
 from autograde.exercises.n05_bert._shared import LOADERS
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 PUBLISHED = {
     "bert.embeddings.token": "bert.embeddings.word_embeddings",

@@ -5,8 +5,7 @@ from math import comb
 
 import numpy as np
 
-from autograde.exercises.draws import Random
-from autograde.exercises.spec import Case, Forbidden, Obeys, OwnLists, Rates, Trial
+from autograde.exercises.writing import Case, Forbidden, Obeys, OwnLists, Random, Rates, Trial
 
 LIBRARY = Forbidden("In this exercise you write it yourself; afterwards you may use the library's version.")
 CLS, SEP, PAD, MASK, UNK = 101, 102, 0, 103, 100  # as in BERT's published vocabulary

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY
-from autograde.exercises.spec import Alike, Case, Exercise, Obeys, Part, Trial, mistake, stream
+from autograde.exercises.writing import Alike, Case, Exercise, Obeys, Part, Random, Trial, mistake, stream
 from autograde.judging.rules import STREAMED
 
 

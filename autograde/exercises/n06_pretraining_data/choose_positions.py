@@ -5,7 +5,6 @@ from math import comb
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
     CLS,
     LIBRARY,
@@ -23,7 +22,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     tokens,
     with_neighbours,
 )
-from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+from autograde.exercises.writing import Exercise, Part, Random, Trial, mistake, random_function
 
 
 def row(rng: Random, first: int, second: int, padding: int, special=(CLS, SEP, PAD)) -> list[int]:

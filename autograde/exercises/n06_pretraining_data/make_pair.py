@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import LIBRARY, chancy, obeying
-from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+from autograde.exercises.writing import Exercise, Part, Random, Trial, mistake, random_function
 
 SUBJECTS = "the robin|a daisy|the hammer|my dog|the penguin|a boat|the man|her sister|the milk|an old bank".split("|")
 VERBS = "sleeps|sings|sinks|is cute|went out|stands still|laughs|flies|is gone|waits".split("|")

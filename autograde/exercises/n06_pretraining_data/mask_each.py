@@ -1,6 +1,5 @@
 """Masks each token with probability p, independently: lines 5-7 of ETraining."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
     CLS,
     LIBRARY,
@@ -15,7 +14,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     pair_rates,
     tokens,
 )
-from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+from autograde.exercises.writing import Exercise, Part, Random, Trial, mistake, random_function
 
 
 def masked_one_by_one(rng: Random) -> list[Trial]:

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import (
     CLS,
     LIBRARY,
@@ -17,7 +16,7 @@ from autograde.exercises.n06_pretraining_data._shared import (
     pair_rates,
     tokens,
 )
-from autograde.exercises.spec import Exercise, Part, Trial, mistake, random_function
+from autograde.exercises.writing import Exercise, Part, Random, Trial, mistake, random_function
 
 
 def rows_to_mask(rng: Random) -> list[Trial]:

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, plain_function, values
 
 
 def number_of_predictions(tokens, max_predictions=20, share=0.15):

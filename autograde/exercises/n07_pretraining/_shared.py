@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal, whole_numbers
-from autograde.exercises.spec import Forbidden
+from autograde.exercises.writing import Forbidden, Random, normal, whole_numbers
 
 READY_MADE_LOSSES = Forbidden(
     "In this exercise you write the loss yourself; you may use `ops.log_softmax`.",

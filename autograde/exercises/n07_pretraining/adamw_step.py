@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
-from autograde.exercises.writing import Case, Exercise, Forbidden, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Forbidden, Random, cases, mistake, values
 
 BETA_1, BETA_2, EPSILON, DECAY = 0.9, 0.999, 1e-6, 0.01
 

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal, whole_numbers
 from autograde.exercises.n07_pretraining._shared import log_softmax
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, normal, values, whole_numbers
 
 SMALLEST = {"a-ten-millionth": 1e-7, "a-hundred-millionth": 1e-8, "a-billionth": 1e-9, "a-ten-billionth": 1e-10,
             "a-trillionth": 1e-12}  # what students add to a probability  # fmt: skip

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n07_pretraining._shared import predictions_of
-from autograde.exercises.spec import Case, Exercise, Forbidden, Part, Trial, cases, mistake
+from autograde.exercises.writing import Case, Exercise, Forbidden, Part, Random, Trial, cases, mistake, normal
 
 
 def masked_accuracy(logits, labels, weights):

@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n07_pretraining._shared import READY_MADE_LOSSES, log_softmax, predictions_of
-from autograde.exercises.spec import Case, Exercise, Part, Reference, Slopes, Trial, cases, mistake
+from autograde.exercises.writing import Case, Exercise, Part, Random, Reference, Slopes, Trial, cases, mistake, normal
 
 
 def mlm_loss(logits, labels, weights):

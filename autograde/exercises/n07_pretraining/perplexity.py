@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
-from autograde.exercises.spec import Case, Exercise, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, values
 
 
 def perplexity(losses, counts):

@@ -1,7 +1,6 @@
 """The number of tokens that a training reads, and of the operations that it needs."""
 
-from autograde.exercises.draws import Random
-from autograde.exercises.writing import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, plain_function, values
 
 BASE = Case(([(900_000, 128), (100_000, 512)], 256, 12, 768), note="BERT-Base")
 

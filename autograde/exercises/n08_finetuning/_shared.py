@@ -2,9 +2,7 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.spec import Case, Forbidden
-from autograde.judging.compare import Tolerance
+from autograde.exercises.writing import Case, Forbidden, Random, Tolerance, normal
 
 READY_MADE = Forbidden(
     "In this exercise you write it yourself. In other exercises you may use the ready-made one.",

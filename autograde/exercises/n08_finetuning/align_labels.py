@@ -1,8 +1,7 @@
 """A label for each position of [CLS] tokens [SEP]."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import IGNORED, READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, plain_function, values
 
 WORDS = (["paris"], ["'", "s"], ["geo", "##gu", "##es", "##sr"], ["play", "##ing"], ["the"], ["##s"], ["robin", "##s"])
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, normal, plain_function, values
 
 FIRST, LAST, TOKENS = 5, 10, 12
 EACH_BY_ITSELF = """\

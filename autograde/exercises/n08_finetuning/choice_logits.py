@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random, normal
 from autograde.exercises.n08_finetuning._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, Part, Same, Slopes, Trial, mistake, values
+from autograde.exercises.writing import Case, Exercise, Part, Random, Same, Slopes, Trial, mistake, normal, values
 
 
 def choices(rng: Random) -> list[Case]:

@@ -1,9 +1,7 @@
 """The learning rates of the embeddings, of each layer, and of the head."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
-from autograde.judging.compare import Tolerance
+from autograde.exercises.writing import Case, Exercise, Random, Tolerance, cases, mistake, plain_function, values
 
 
 def _rates(num_layers, rate, decay, frozen=0):

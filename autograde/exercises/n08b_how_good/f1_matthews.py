@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
-from autograde.exercises.spec import (
+from autograde.exercises.writing import (
     Case,
     Exercise,
     Forbidden,
+    Random,
     cases,
     composed,
     mistake,

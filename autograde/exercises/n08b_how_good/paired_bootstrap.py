@@ -1,8 +1,7 @@
 """Compares two models on the same examples: the interval of their difference, and how often B is not better."""
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
-from autograde.exercises.writing import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, plain_function, values
 
 BY_HAND = Case(
     ([1.0, 0.0, 1.0, 0.0], [1.0, 1.0, 1.0, 0.0], [[0, 1, 2, 3], [1, 1, 0, 0], [0, 2, 3, 3]]), note="the example above"

@@ -3,9 +3,8 @@
 import string
 from collections import Counter
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, plain_function, values
 
 NAMES = ("owl", "castle", "letter", "train", "stone", "platform", "wizard", "feather", "lantern", "broom")
 

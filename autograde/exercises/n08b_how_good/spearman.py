@@ -2,9 +2,8 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n08_finetuning._shared import EXACTLY, READY_MADE
-from autograde.exercises.spec import Case, Exercise, cases, mistake, plain_function, values
+from autograde.exercises.writing import Case, Exercise, Random, cases, mistake, plain_function, values
 
 
 def mean_ranks(numbers):

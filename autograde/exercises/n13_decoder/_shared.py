@@ -5,9 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from autograde.boundary import roles
-from autograde.exercises.draws import Random, attention_weights, normal
 from autograde.exercises.numpy_bert import below, dense, masked_attention, multi_head_attention, norm
-from autograde.exercises.spec import Case, Dropped, Forbidden, Trial
+from autograde.exercises.writing import Case, Dropped, Forbidden, Random, Trial, attention_weights, normal
 
 WRITE_IT = Forbidden("In this exercise you build the decoder yourself, from the parts of your earlier notebooks.")
 

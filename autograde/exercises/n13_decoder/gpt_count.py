@@ -2,8 +2,7 @@
 
 import math
 
-from autograde.exercises.draws import Random
-from autograde.exercises.writing import Case, Exercise, Forbidden, cases, mistake, values
+from autograde.exercises.writing import Case, Exercise, Forbidden, Random, cases, mistake, values
 
 
 def gpt_count(vocab_size, hidden_size, num_layers, max_positions, pre_norm=True):

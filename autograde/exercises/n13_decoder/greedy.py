@@ -1,7 +1,6 @@
 """The tokens that a model writes if it always takes the most probable one."""
 
-from autograde.exercises.draws import Random, normal
-from autograde.exercises.writing import Case, Exercise, Forbidden, cases, mistake, values, with_model
+from autograde.exercises.writing import Case, Exercise, Forbidden, Random, cases, mistake, normal, values, with_model
 
 ROLES = {"follow": ["follow"], "place": ["place"], "about": ["about"]}
 TOKENS, POSITIONS = 9, 40  # of TinyWriter

@@ -2,10 +2,9 @@
 
 import numpy as np
 
-from autograde.exercises.draws import Random
 from autograde.exercises.n06_pretraining_data._shared import chancy
 from autograde.exercises.numpy_bert import softmax
-from autograde.exercises.writing import Exercise, Forbidden, Part, Trial, mistake, random_function
+from autograde.exercises.writing import Exercise, Forbidden, Part, Random, Trial, mistake, random_function
 
 MARGIN = 0.02  # by which every sum of probabilities differs from p
 

@@ -2,58 +2,19 @@
 
 A case with `calls` (`spec.composed`) becomes one question: all its calls are made before a result is read, and results
 are arguments of later calls. So an answer is refused that is right alone and not beside others: a list that the next
-call empties, a layer that uses the weights of the layer made last.
-
-Every draw, also the visible one, has two calls of a function that returns lists, dicts or arrays (`of_two_calls`): the
-second call must not change what the first one returned.
-
-A mistake of another answer must not cost a point here. The others come before the exercise in the release; where it
-loses points, follow-through asks again on the course's (`grader/carry_forward.py`), and if that is not possible, or
-where only the exercise's own code is in question, the plan is judged `without` its compositions.
+call empties, a layer that uses the weights of the layer made last. A mistake of another answer must not cost a point
+here: `grader/carry_forward.py` asks again on the course's answers, or judges the plan `without` its compositions.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
-import numpy as np
-
-from autograde.boundary.values import encode
 from autograde.exercises import catalogue
-from autograde.exercises.spec import Case, Exercise, Reference, Trial, composed
+from autograde.exercises.spec import Case, Exercise, Trial
 
 
 def is_composition(trial: Trial) -> bool:
     """Whether a trial is a composition."""
     return any(case.calls for case in trial.cases)
-
-
-def of_two_calls(
-    exercise: Exercise, trials: list[Trial], expected_of: Callable[[Exercise, Case], object]
-) -> list[Trial]:
-    """Two calls of an exercise's function as one question, if it returns what a later call could change.
-
-    The calls are those of its first trial and of the next one with another result. Returns an empty list if there are
-    no two such trials, and for functions that return tensors or draw at random. (Of the latter `probe` compares the
-    first result again after later calls.)
-    expected_of: (exercise, case) → the reference's result.
-    """
-    if exercise.probe["kind"] != "function" or exercise.returns == "tensor":
-        return []
-    cases = [trial.cases[0] for trial in trials if not is_composition(trial) and isinstance(trial.claims[0], Reference)]
-    first = None
-    for case in cases:
-        result = expected_of(exercise, case)
-        if not _can_change(result):
-            continue
-        first = first or (case, result)
-        if encode(result) != encode(first[1]):
-            return [Trial((composed((exercise.id, first[0]), (exercise.id, case)),))]
-    return []
-
-
-def _can_change(value) -> bool:
-    if type(value) is tuple:
-        return any(map(_can_change, value))
-    return isinstance(value, (list, dict, np.ndarray))
 
 
 def calls_of(exercise: Exercise, case: Case) -> Iterator[tuple[Exercise, Case]]:

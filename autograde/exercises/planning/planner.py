@@ -1,8 +1,6 @@
 """Makes a plan from an exercise and a seed: questions, claims about the answers, and the answers of known mistakes.
 
-A plan is a plain value (see `values`): it contains arrays and sentences, but no code. It is made on the instructor's
-side and can then be graded anywhere (`judge`), also on a student's machine, where a release has put the plan of each
-exercise's visible seed (`fingerprints`).
+A plan is a plain value (see `values`): it contains arrays and sentences, but no code, and can be graded anywhere.
 
     {"exercise": {…facts for the reader…}, "seed": "71c4", "watch": [names], "questions": [question, …],
      "parts": [{"name", "points", "failure", "claims": [{"kind", …}, …]}, …],
@@ -11,15 +9,19 @@ exercise's visible seed (`fingerprints`).
 
 import hashlib
 import hmac
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from autograde.boundary import fingerprints
+from autograde.boundary.calls import with_results
+from autograde.boundary.plain_values import nested
+from autograde.boundary.values import encode
 from autograde.exercises import catalogue, cells, kept_layers, notebooks, runs
+from autograde.exercises.draws import turned
 from autograde.exercises.planning import chained_calls
-from autograde.exercises.planning.trial_claims import PlannedTrial, expected_of
-from autograde.exercises.spec import Exercise, Reference, Trial
+from autograde.exercises.spec import Case, Exercise, Reference, Trial, composed
 from autograde.judging.claims import random_claims
 from autograde.judging.match_mistake import outcome_of
 
@@ -52,13 +54,12 @@ def make_plan(exercise: Exercise, seed: str | None = None, misconceptions: bool 
     rng, is_hidden = generator(exercise, seed), seed != visible_seed(exercise)
     drawn = [part.trials(rng) + (part.hidden(rng) if is_hidden else []) for part in exercise.parts]
     asked_in_graph = _put_in_graph(exercise, drawn) if exercise.in_graph else None
-    drawn[-1] += chained_calls.of_two_calls(exercise, [trial for trials in drawn for trial in trials], expected_of)
+    drawn[-1] += of_two_calls(exercise, [trial for trials in drawn for trial in trials])
     questions: list[dict] = []
     claims: list[list[dict]] = [[] for _ in drawn]
-    for composed in (False, True):  # last, so that another answer that never ends leaves time for the questions before
+    for are_last in (False, True):  # compositions: an answer in them that never ends leaves time for the others
         for plain, trials in zip(claims, drawn):
-            chosen = [trial for trial in trials if chained_calls.is_composition(trial) == composed]
-            for trial in chosen:
+            for trial in (one for one in trials if chained_calls.is_composition(one) == are_last):
                 planned = PlannedTrial(exercise, trial, questions, graph=trial is asked_in_graph)
                 plain += [data for claim in trial.claims for data in claim.planned(planned)]
     parts = []
@@ -109,6 +110,35 @@ def _put_in_graph(exercise: Exercise, drawn: list[list[Trial]]) -> Trial:
     return chosen
 
 
+def of_two_calls(exercise: Exercise, trials: list[Trial]) -> list[Trial]:
+    """Two calls of an exercise's function as one question, if it returns what a later call could change.
+
+    The calls are those of its first trial and of the next one with another result. Returns an empty list if there are
+    no two such trials, and for functions that return tensors or draw at random. (Of the latter `probe` compares the
+    first result again after later calls.)
+    """
+    if exercise.probe["kind"] != "function" or exercise.returns == "tensor":
+        return []
+    first = None
+    for trial in trials:
+        if chained_calls.is_composition(trial) or not isinstance(trial.claims[0], Reference):
+            continue
+        case = trial.cases[0]
+        result = expected_of(exercise, case)
+        if not _can_change(result):
+            continue
+        first = first or (case, result)
+        if encode(result) != encode(first[1]):
+            return [Trial((composed((exercise.id, first[0]), (exercise.id, case)),))]
+    return []
+
+
+def _can_change(value) -> bool:
+    if type(value) is tuple:
+        return any(map(_can_change, value))
+    return isinstance(value, (list, dict, np.ndarray))
+
+
 def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[dict]] | None = None) -> dict:
     """The same plan with the answers of the known mistakes, which only a failed check needs. answers: those that are
     there already, by the id of the misconception."""
@@ -126,7 +156,7 @@ def with_misconceptions(exercise: Exercise, plan: dict, answers: dict[str, list[
     return plan | {"misconceptions": misconceptions}
 
 
-def _reader_facts(exercise):
+def _reader_facts(exercise: Exercise) -> dict:
     rng = generator(exercise, visible_seed(exercise))
     cases = [case for part in exercise.parts for trial in part.trials(rng) for case in trial.cases]
     by_position = max(len(case.arguments) for case in cases)  # as many arguments as the longest visible call has
@@ -189,3 +219,96 @@ def write_indexes(exercises, folder: Path) -> None:
     """Writes the lists of these exercises and of their notebooks' training runs."""
     fingerprints.save_index(index_of(exercises), folder)
     fingerprints.save_index(runs_of(exercises), folder, fingerprints.RUNS)
+
+
+# --- one trial ---
+
+
+class PlannedTrial:
+    """Adds a trial's calls to a plan's questions. Its claims (`autograde.judging.claims`) then ask it for their plain
+    data: the index of an answer, an expected result, further questions.
+
+    graph: its calls are made inside of `tf.function`; there a layer does not know the size of the batch, as in `fit`.
+    """
+
+    def __init__(self, exercise: Exercise, trial: Trial, questions: list[dict], graph: bool):
+        self.exercise, self.cases, self._questions, self._first = exercise, trial.cases, questions, len(questions)
+        self.question = partial(as_question, exercise)  # case → question
+        self.expected = partial(expected_of, exercise)  # case → the reference's result, as the student's must come back
+        self.reference = partial(_reference, exercise)  # (arguments, keywords, weights, config) → result in float64
+        tolerance = exercise.tolerance
+        self.common = {"rtol": tolerance.rtol, "atol": tolerance.atol, "returns": exercise.returns}
+        more = {"graph": True} if graph else {}
+        if graph and exercise.probe["kind"] == "layer" and exercise.unknown_batch:
+            more |= {"unknown_batch": True}
+        for case in trial.cases:
+            question = as_question(exercise, case) | more
+            if not questions:  # names to watch; for a function an earlier call, to be forgotten
+                question |= {"watch": list(exercise.forbidden.names)}
+                plain = exercise.probe["kind"] == "function" and case.seed is None and not case.first
+                question |= {"first": turned(case.arguments)} if plain else {}
+            questions.append(question)
+
+    def index(self, answer: int) -> int:
+        """The index in the plan of the answer to one of the trial's cases."""
+        return self._first + answer
+
+    def ask(self, question: dict) -> int:
+        """Adds a further question; returns the index of its answer."""
+        self._questions.append(question)
+        return len(self._questions) - 1
+
+    def shown_name(self, key: str | int) -> str:
+        """A weight or an argument for a sentence: "self.dense.kernel", "hidden"."""
+        exercise = self.exercise
+        return exercise.arguments[key] if type(key) is int else f"self.{exercise.probe['roles'][key][0]}"
+
+
+def as_question(exercise: Exercise, case: Case) -> dict:
+    """The question that tests the student's code with this case."""
+    if case.calls:
+        calls = [as_question(called, call) for called, call in chained_calls.calls_of(exercise, case)]
+        probe = {"kind": "composition", "name": exercise.names[0]}
+        return {"probe": probe, "arguments": [], "keywords": {}, "calls": calls}
+    more = {name: value for name, value in (("config", case.config), ("seeds", list(case.seeds))) if value}
+    question = {"probe": exercise.probe | more, "arguments": list(case.arguments), "keywords": case.keywords}
+    if case.weights:
+        question["weights"] = case.weights
+    if case.first:
+        question["first"] = list(case.first)
+    if case.seed is not None:
+        question["seed"] = case.seed
+    return question
+
+
+def expected_of(exercise: Exercise, case: Case):
+    """The reference's result, in float64, then in the dtype of the exercise; of a composition the list of all
+    results."""
+    if not case.calls:
+        return _as_returned(exercise, _reference(exercise, case.arguments, case.keywords, case.weights, case.config))
+    called, results = list(chained_calls.calls_of(exercise, case)), []
+    for other, call in called:
+        arguments, keywords = with_results(call.arguments, results), with_results(call.keywords, results)
+        results.append(_reference(other, arguments, keywords, call.weights, call.config))
+    return [_as_returned(other, result) for (other, _), result in zip(called, results)]
+
+
+def _as_returned(exercise: Exercise, result):
+    if type(result) is tuple:  # of the tensors of a layer, or of a function of tensors?
+        floats = all(isinstance(item, np.ndarray) and item.dtype == "float64" for item in result)
+        if exercise.probe["kind"] == "layer" or floats and exercise.probe.get("tensors", True):
+            return tuple(item.astype(exercise.dtype) for item in result)
+    return result.astype(exercise.dtype) if isinstance(result, (np.ndarray, np.generic)) else result
+
+
+def _reference(exercise: Exercise, arguments, keywords, weights, config):
+    has_weights = exercise.probe["kind"] in ("layer", "step", "with model")
+    extra = {"weights": _as_float64(weights), "config": config} if has_weights else {}
+    return exercise.reference(*_as_float64(list(arguments)), **_as_float64(keywords), **extra)
+
+
+def _as_float64(value):
+    def convert(leaf):
+        return leaf.astype("float64") if isinstance(leaf, np.ndarray) and leaf.dtype.kind == "f" else leaf
+
+    return nested(value, convert)

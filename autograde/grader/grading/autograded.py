@@ -18,8 +18,7 @@ from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.hand_ins.hand_in import copy_for_feedback
 from autograde.grader.reading.repair import ReadSubmission
 from autograde.grader.reading.template import Template
-from autograde.judging.rendering import as_text
-from autograde.judging.verdict import Verdict
+from autograde.judging.verdict import Verdict, as_text
 from bertlab.common.files import write_json, write_text
 
 # Commands of MathJax that can link, load, style or redefine; the others only draw

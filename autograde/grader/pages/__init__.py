@@ -3,7 +3,7 @@
 import re
 from functools import cache
 
-from autograde.judging.rendering import MARKS
+from autograde.judging.verdict import MARKS
 
 # The page's own security policy: it may only show text and its pictures. A second protection besides escaping.
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

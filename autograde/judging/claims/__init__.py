@@ -9,12 +9,10 @@ Nothing here knows an exercise: a student's machine has these files, and no refe
 that is named here.
 """
 
-from autograde.judging.claims.claim import Claim
 from autograde.judging.claims.dropout import AnyCount, Dropped, Varies
 from autograde.judging.claims.layers import HandsOn, Initial, OwnLists, OwnWeights
 from autograde.judging.claims.random_claims import Obeys, Rates
-from autograde.judging.claims.results import Alike, Equals, Raises, Reference, Same, Sums
-from autograde.judging.claims.slopes import Slopes
+from autograde.judging.claims.results import Alike, Claim, Equals, Raises, Reference, Same, Slopes, Sums
 
 __all__ = [
     "Alike", "AnyCount", "Claim", "Dropped", "HandsOn", "Initial", "Obeys", "OwnLists", "OwnWeights", "Raises",

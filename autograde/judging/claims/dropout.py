@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from autograde.judging import binomial_bounds
-from autograde.judging.claims.claim import Claim
+from autograde.judging.claims.results import Claim
 from autograde.judging.compare import Difference, Tolerance, compare
 
 FEWEST_ROWS, FEWEST_PAIRS = 20, 50  # below these numbers chance explains nearly everything

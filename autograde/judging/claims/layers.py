@@ -4,8 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograde.judging.claims.claim import Claim
-from autograde.judging.claims.results import Equals
+from autograde.judging.claims.results import Claim, Equals
 from autograde.judging.compare import Difference
 
 LARGEST_CORRELATION = 0.5  # of two tables of one size with numbers of their own

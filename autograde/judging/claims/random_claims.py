@@ -5,12 +5,8 @@
      "bounds": [[1103, 1291], …]}
 
 The answer is a list with one result for each call; the last call repeats the first one's seed. With `calls` of 0 the
-answer is one result. A right function leaves a claim's bounds with a probability of at most `FALSE_ALARM`.
-
-A known mistake is recognised by its events, not by the numbers it drew: two programs with the same mistake need not
-draw the same numbers. So a plan keeps of a known mistake's answer only the tally:
-
-    {"faults": {"twice": 41}} or {"events": {"position 1": 113, …}}
+answer is one result. Two programs with the same mistake need not draw the same numbers: so a plan keeps of a known
+mistake's answer only the tally, {"faults": {"twice": 41}} or {"events": {"position 1": 113, …}}.
 """
 
 from collections import Counter
@@ -20,7 +16,7 @@ import numpy as np
 
 from autograde.judging import binomial_bounds
 from autograde.judging.answers import Answer, read
-from autograde.judging.claims.claim import Claim
+from autograde.judging.claims.results import Claim
 from autograde.judging.compare import Difference
 from autograde.judging.match_mistake import same_outcome, same_value
 from autograde.judging.rules import RULES
@@ -102,15 +98,11 @@ def are_all_the_same(claim, results) -> bool:
 
 def counted(claim, value) -> Counter | Difference:
     """The events of all calls except the repeated one, or the first result that breaks the rule."""
-    findings = _findings(claim, value)
-    fault = next((found for found, _ in findings if isinstance(found, Difference)), None)
-    return fault or _events(findings)
-
-
-def _events(findings) -> Counter:
     happened = Counter()
-    for events, times in findings:
-        for event in events:
+    for found, times in _findings(claim, value):
+        if isinstance(found, Difference):
+            return found
+        for event in found:
             happened[event] += times
     return happened
 
@@ -161,11 +153,12 @@ def tallied(plan: dict, outcomes: list[dict]) -> list[dict]:
 
 def _tally(claim, value) -> dict:
     """Counts the faults by kind; the events by name, if no fault occurred."""
-    findings, faults = _findings(claim, value), Counter()
-    for found, times in findings:
-        if isinstance(found, Difference):
-            faults[found.kind] += times
-    return {"faults": dict(faults)} if faults else {"events": dict(_events(findings))}
+    faults, events = Counter(), Counter()
+    for found, times in _findings(claim, value):
+        is_fault = isinstance(found, Difference)
+        for name in [found.kind] if is_fault else found:
+            (faults if is_fault else events)[name] += times
+    return {"faults": dict(faults)} if faults else {"events": dict(events)}
 
 
 def match_by_counts(plan: dict, answers: list[Answer]) -> dict | None:
@@ -208,7 +201,6 @@ def _same_counts(one: dict, other: dict, names, tries: int) -> bool:
 
 
 def _same_rate(one: int, other: int, tries: int) -> bool:
-    if tries < _FEW:
-        return one == other
+    """Whether two counts are equal; of many tries, whether chance explains their difference."""
     share = (one + other + 1) / (2 * tries + 2)
-    return abs(one - other) <= _ALIKE * (2 * tries * share * (1 - share)) ** 0.5
+    return abs(one - other) <= (0.0 if tries < _FEW else _ALIKE * (2 * tries * share * (1 - share)) ** 0.5)

@@ -11,34 +11,15 @@ from bertlab.families import BertConfig, family
 from bertlab.layers import MaskedLanguageModelHead as MlmHead
 from bertlab.layers import Pooler
 
-__all__ = [
-    "Bert",
-    "FinalLayers",
-    "MlmHead",
-    "NspHead",
-    "Pooler",
-    "fill_in",
-    "load_published",
-    "own_variables",
-    "parameter_count",
-    "published_name",
-]
+__all__ = ["Bert", "FinalLayers", "MlmHead", "NspHead", "Pooler", "fill_in", "load_published", "own_variables",
+           "parameter_count", "published_name"]  # fmt: skip
 
 
 class Bert(keras.layers.Layer):
     """The notebook's model: token_ids, token_type_ids, attention_mask (B, T) → hidden (B, T, H), pooled (B, H)."""
 
-    def __init__(
-        self,
-        vocab_size,
-        hidden_size,
-        num_layers,
-        num_heads,
-        intermediate_size,
-        max_positions=512,
-        dropout=0.1,
-        **kwargs,
-    ):
+    def __init__(self, vocab_size, hidden_size, num_layers, num_heads, intermediate_size, max_positions=512,
+                 dropout=0.1, **kwargs):  # fmt: skip
         super().__init__(**kwargs)
         own = {"dtype": self.dtype_policy}
         self.embeddings = layers.BertEmbeddings(vocab_size, hidden_size, max_positions, dropout=dropout, **own)

@@ -7,15 +7,8 @@ import numpy as np
 
 from bertlab.data.pretraining import masking
 
-__all__ = [
-    "batches",
-    "choose_positions",
-    "make_example",
-    "make_pair",
-    "mask_each",
-    "mask_tokens",
-    "number_of_predictions",
-]
+__all__ = ["batches", "choose_positions", "make_example", "make_pair", "mask_each", "mask_tokens",
+           "number_of_predictions"]  # fmt: skip
 
 
 def mask_each(token_ids, mask_id: int, p: float, rng) -> tuple[list[int], list[int]]:

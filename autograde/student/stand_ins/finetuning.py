@@ -6,15 +6,8 @@ from keras import ops
 
 from bertlab.data.tasks import alignment
 
-__all__ = [
-    "ClassificationHead",
-    "SpanHead",
-    "align_labels",
-    "best_span",
-    "choice_logits",
-    "layer_rates",
-    "tagging_loss",
-]
+__all__ = ["ClassificationHead", "SpanHead", "align_labels", "best_span", "choice_logits", "layer_rates",
+           "tagging_loss"]  # fmt: skip
 
 
 class ClassificationHead(keras.layers.Layer):

@@ -8,14 +8,7 @@ import numpy as np
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer, basic
 from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, truncated_lengths
 
-__all__ = [
-    "pack",
-    "split_punctuation",
-    "strip_accents",
-    "tokenize",
-    "truncate_pair",
-    "wordpiece",
-]
+__all__ = ["pack", "split_punctuation", "strip_accents", "tokenize", "truncate_pair", "wordpiece"]
 
 
 class _AnyVocabulary(Vocabulary):
@@ -75,11 +68,10 @@ def pack(first: list[str], second: list[str] | None, vocabulary: dict[str, int],
     second may be None. vocabulary: token → number, with the special tokens in it.
     returns {"token_ids", "token_type_ids", "attention_mask"}, each a list of `length` whole numbers
     """
-    rows = [None if pieces is None else _one_row([vocabulary[piece] for piece in pieces]) for pieces in (first, second)]
+    rows = []
+    for pieces in (first, second):
+        numbers = np.array([vocabulary[piece] for piece in pieces or ()], np.int32)
+        rows.append(None if pieces is None else Ragged(numbers, np.array([0, len(numbers)])))
     packed = pack_rows(_AnyVocabulary(vocabulary), *rows, length)
     names = {"token_ids": "input_ids", "token_type_ids": "token_type_ids", "attention_mask": "attention_mask"}
     return {ours: packed[theirs][0].tolist() for ours, theirs in names.items()}
-
-
-def _one_row(numbers: list[int]) -> Ragged:
-    return Ragged(np.array(numbers, np.int32), np.array([0, len(numbers)]))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from autograde.exercises import catalogue, notebooks, stub_shapes
-from autograde.exercises.declared_draws import DrawError, at_drawn_sizes, draws, sized
+from autograde.exercises.draws import DrawError, at_drawn_sizes, draws, sized
 from autograde.exercises.planning import planner
 from autograde.exercises.proofs import Proofs
 from autograde.exercises.spec import Case, cases, values

@@ -86,7 +86,7 @@ def test_a_notebook_of_the_course_is_changed_in_a_copy(own):
         CliRunner().invoke(cli, ["new-exercise", "03_attention", NAME, "--exercises", str(own)], catch_exceptions=False)
     before = sources.hash_of(catalogue.find(NAME))
     copy = own / "solutions/03_attention.py"
-    copy.write_text(folders.path_of("solutions", "03_attention").read_text().replace("# # 03 · ", "# # 03 · My "))
+    copy.write_text(notebooks.path_beside("solutions", "03_attention").read_text().replace("# # 03 · ", "# # 03 · My "))
     assert notebooks.title_of("03_attention") == "03 · My Attention"
     assert editions.notebooks() == ["03_attention", NOTEBOOK]
     assert sources.hash_of(catalogue.find(NAME)) == before
@@ -106,7 +106,7 @@ def test_a_changed_copy_is_used_although_the_course_s_own_was_imported(own, tmp_
     course_s, folder = importlib.import_module(f"{package.__name__}.n03_attention.scores"), tmp_path / "copies"
     shutil.copytree(Path(course_s.__file__).parent, folder / "exercises/n03_attention")
     (folder / "solutions").mkdir()
-    shutil.copy(folders.path_of("solutions", "03_attention"), folder / "solutions")
+    shutil.copy(notebooks.path_beside("solutions", "03_attention"), folder / "solutions")
     copy = folder / "exercises/n03_attention/scores.py"
     copy.write_text(copy.read_text().replace("A dot product of two rows is", "My hint: a dot product is"))
     folders.use(folder)
@@ -118,7 +118,7 @@ def _changed_copy(folder: Path, number: int) -> Path:
     """A folder with a copy of notebook 03 whose set-up and first answer are marked with a number."""
     for kind in ("solutions", "answers"):
         (folder / kind).mkdir(parents=True)
-        text = folders.path_of(kind, "03_attention").read_text()
+        text = notebooks.path_beside(kind, "03_attention").read_text()
         marked = text.replace("# %% scores: right: ", f"# %% scores: right: {number} ")
         (folder / kind / "03_attention.py").write_text(marked)
     shutil.copytree(folders.COURSE / "autograde/exercises/n03_attention", folder / "exercises/n03_attention")

@@ -125,12 +125,9 @@ def test_the_grader_reads_no_text_of_a_sandbox(path):
 # --- decided outside ---
 
 VARIES = {
-    "kind": "varies",
-    "answer": 0,
-    "other": 1,
-    "returns": "tensor",
+    "kind": "varies", "answer": 0, "other": 1, "returns": "tensor",
     "whole": np.random.default_rng(1).normal(size=(4, 8)),
-}
+}  # fmt: skip
 QUESTION = {"probe": {"kind": "layer", "name": "L"}, "arguments": [np.arange(3.0)], "keywords": {}}
 
 
@@ -154,13 +151,8 @@ def test_one_number_that_changes_is_no_dropout():
 
 
 EQUALS = {
-    "kind": "equals",
-    "answer": 0,
-    "returns": "tensor",
-    "expected": np.ones(2, "float32"),
-    "rtol": 1e-4,
-    "atol": 1e-5,
-}
+    "kind": "equals", "answer": 0, "returns": "tensor", "expected": np.ones(2, "float32"), "rtol": 1e-4, "atol": 1e-5,
+}  # fmt: skip
 ONES = np.ones(2, "float32")
 
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
-from autograde.judging import rendering, shortcuts
+from autograde.judging import shortcuts
 from autograde.judging.compare import Tolerance
 from autograde.judging.judge import judge
-from autograde.judging.verdict import Verdict
+from autograde.judging.verdict import Verdict, as_html
 
 RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
 
@@ -138,7 +138,7 @@ def test_a_verdict_survives_json():
 def test_answers_are_arbitrary_data_and_never_earn_or_break_anything(answers):
     verdict = judge(visible_plan("scores"), lambda questions: answers)
     assert verdict.points == 0 and not verdict.passed
-    assert str(verdict) and rendering.as_html(verdict)
+    assert str(verdict) and as_html(verdict)
 
 
 _anything = st.recursive(

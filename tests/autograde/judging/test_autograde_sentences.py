@@ -11,11 +11,10 @@ from autograde_case import LAYER, asking, proofs_of, verdict_on, visible_plan
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
-from autograde.judging import rendering
 from autograde.judging.call_texts import call_text, small_picture
 from autograde.judging.compare import Tolerance, compare
 from autograde.judging.judge import judge
-from autograde.judging.verdict import Picture, Verdict
+from autograde.judging.verdict import Picture, Verdict, as_html, as_text
 
 
 def _scores(body: str):
@@ -201,10 +200,10 @@ def test_a_call_with_a_long_list_is_shown_with_its_repetition_and_names_the_over
 
 def test_html_escapes_what_a_student_wrote_and_says_the_same_without_colour():
     verdict = _scores("raise ValueError('<script>alert(1)</script>')")
-    page = rendering.as_html(verdict)
+    page = as_html(verdict)
     assert "<script>" not in page and "&lt;script&gt;" in page
     wrong = _scores("return q @ ops.swapaxes(k, -1, -2)")
-    page = rendering.as_html(wrong)
+    page = as_html(wrong)
     for fact in ("wrong", "0 / 3", "4.0 × the expected value", "√16 = 4", "; yours: "):
         assert fact in page
     assert "color:inherit" in page
@@ -218,7 +217,7 @@ def test_verdicts_have_the_colours_and_edges_of_the_feedback_page():
         (_scores("return q @ ops.swapaxes(k, -1, -2)"), "dashed", "#9c3d06"),
     ):
         numbers = ",".join(str(int(colour[place : place + 2], 16)) for place in (1, 3, 5))
-        assert colour in styles and f"border-left:4px {edge} rgb({numbers})" in rendering.as_html(verdict)
+        assert colour in styles and f"border-left:4px {edge} rgb({numbers})" in as_html(verdict)
 
 
 @pytest.mark.parametrize(
@@ -276,10 +275,10 @@ def test_the_slice_that_is_shown_holds_the_first_difference_and_says_where_it_is
     assert np.array_equal(picture.expected, expected[1, top : top + 6, left : left + 6])
     verdict = replace(_scores("return q"), picture=replace(picture, part="values"))
     assert 'part "results as expected"' in str(verdict)
-    assert "part &quot;results as expected&quot;" in rendering.as_html(verdict)
+    assert "part &quot;results as expected&quot;" in as_html(verdict)
     assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
     place = f"rows {top} to {top + 5}, columns {left} to {left + 5}"
-    for text in (rendering.as_text(verdict), rendering.as_html(verdict)):
+    for text in (as_text(verdict), as_html(verdict)):
         assert (place in text) == (max(top, left) > 0)
 
 
@@ -342,14 +341,8 @@ def test_a_second_mistake_in_another_part_does_not_hide_the_first():
     first = {claim["answer"] for claim in plan["parts"][0]["claims"]}
     known = plan["misconceptions"][0]
     answers = [
-        {
-            "status": outcome["status"],
-            "value": outcome["value"],
-            "error": outcome["error"],
-            "notes": {"returned": "float"},
-        }
-        if index in first
-        else {"status": "ok", "value": 0.125, "error": None, "notes": {"returned": "float"}}
+        (outcome if index in first else {"status": "ok", "value": 0.125, "error": None})
+        | {"notes": {"returned": "float"}}
         for index, outcome in enumerate(known["outcomes"])
     ]
     assert judge(plan, lambda questions: answers, source).misconception == known["id"]

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from autograde.release import editions
-from autograde.release.expected import cell_below, folder_of, key_of
+from autograde.release.editions import cell_below, folder_of, key_of
 from scripts.expected_pictures import HEIGHT, WIDTH, small
 
 PICTURED = sorted(path.name for path in (editions.SOLUTIONS / "expected").iterdir())

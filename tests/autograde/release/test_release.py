@@ -1,9 +1,11 @@
 """From a solution notebook to what students get: deterministic, complete, and without a line of any answer."""
 
+import ast
 import functools
 import json
 import re
 from dataclasses import replace
+from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,16 +18,18 @@ from autograde.cli import cli
 from autograde.exercises import catalogue, cells, ready_made
 from autograde.exercises.planning import planner
 from autograde.grader.reading.template import Template
-from autograde.release import assignment, editions, made_before, sources
+from autograde.release import assignment, editions, sources
 from autograde.release.assignment import (
+    leaks,
     refuse_leaks,
+    secret_lines,
     write_assignment,
     write_fingerprints,
     write_pages,
     write_student_edition,
 )
 from autograde.release.editions import ReleaseError
-from autograde.release.leaks import leaks, secret_lines
+from autograde.release.student_wheel import MODULES, ROOMS, ROOT
 from autograde.student import plans
 
 _LINK = re.compile(r"\]\(([^)#:\s]+\.\w+)\)")  # to a file, not to the web
@@ -263,8 +267,8 @@ def test_fingerprints_are_made_again_only_from_other_sources_and_are_the_same_by
     "note", ["", "0a1b2c", "[]", '{"version": 9, "made": {}}', '{"version": 2, "made": {"scores": 3}}']
 )
 def test_a_note_that_cannot_be_used_costs_time_only(tmp_path, note):
-    (tmp_path / made_before.NOTE).write_text(note)
-    assert made_before.MadeBefore.read(tmp_path).made == {}
+    (tmp_path / assignment.NOTE).write_text(note)
+    assert assignment.read_note(tmp_path) == {}
 
 
 def test_a_release_that_was_killed_resumes(two, tmp_path):
@@ -338,3 +342,26 @@ def test_the_command_reports_whether_what_is_there_is_up_to_date(tmp_path):
     path.write_text(path.read_text() + " ")
     stale = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
     assert str(path) in str(stale.exception)
+
+
+# --- the student wheel ---
+
+
+def imported(path: Path) -> set[str]:
+    """The modules `autograde.NAME` that a file imports, anywhere in it."""
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and node.module == "autograde":
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("autograde."):
+            found.add(node.module.split(".")[1])
+        elif isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[1] for alias in node.names if alias.name.startswith("autograde.")}
+    return found
+
+
+def test_the_student_wheel_has_every_module_that_its_own_modules_import():
+    files = [path for room in ROOMS for path in (ROOT / "autograde" / room).rglob("*.py")]
+    files += [ROOT / "autograde" / f"{name}.py" for name in MODULES]
+    missing = {f"{path.name} imports {name}" for path in files for name in imported(path) - {*ROOMS, *MODULES}}
+    assert not missing

@@ -8,12 +8,12 @@ import nbformat
 import pytest
 
 from autograde.exercises import notebooks
-from autograde.release import editions, formulas, pages
+from autograde.release import editions, pages
 
 
 def parsed(tex, block=False):
     """The formula's elements; the namespace taken off the tags."""
-    root = ElementTree.fromstring(formulas.mathml(tex, block))
+    root = ElementTree.fromstring(pages.mathml(tex, block))
     for element in root.iter():
         element.tag = element.tag.split("}")[-1]
     return root
@@ -100,8 +100,8 @@ def test_the_arrow_under_a_label_grows_with_it():
 
 @pytest.mark.parametrize("tex", [r"\nothing x", r"x^2^3", r"\left( x"])
 def test_a_wrong_formula_is_refused_by_its_text(tex):
-    with pytest.raises(formulas.FormulaError, match=re.escape(repr(tex))):
-        formulas.mathml(tex)
+    with pytest.raises(pages.FormulaError, match=re.escape(repr(tex))):
+        pages.mathml(tex)
 
 
 NOTEBOOK = """# %% [markdown]

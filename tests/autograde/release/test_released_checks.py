@@ -12,8 +12,8 @@ from own_folder import own_folder
 
 from autograde.cli import cli
 from autograde.grader.book.course import make_course
-from autograde.release import released_checks, sources
-from autograde.release.released_checks import warnings, write_record
+from autograde.release import sources
+from autograde.release.sources import warnings, write_record
 
 NAME, NOTEBOOK = "ps3", "03_attention"
 
@@ -74,7 +74,7 @@ def test_a_helper_and_the_answer_count_and_files_that_are_not_code_do_not(own, t
 
 
 def test_each_notebook_has_its_own_version(course, monkeypatch):
-    monkeypatch.setattr(released_checks, "__version__", "9.1")
+    monkeypatch.setattr(sources, "__version__", "9.1")
     write_record(course, NAME, ["04_encoder_layer"])
     (line,) = warnings(course, NAME, [NOTEBOOK, "04_encoder_layer", "05_bert"])  # the last one was never recorded
     assert f"{NOTEBOOK} was released with BertLab 0.1.0, and this is 9.1: its checks can ask other questions" in line
@@ -98,7 +98,7 @@ def test_the_commands_warn_before_they_grade_and_keep_json_whole(tmp_path, monke
     make_gradebook(tmp_path)
     assert "Warning" not in CliRunner().invoke(cli, ["grade", NAME, "--course", str(tmp_path)]).output  # no record
     write_record(tmp_path, NAME, [NOTEBOOK])
-    monkeypatch.setattr(released_checks, "__version__", "9.1")
+    monkeypatch.setattr(sources, "__version__", "9.1")
     said = "Warning: ps3: 03_attention was released with BertLab 0.1.0, and this is 9.1"
     for command in (("grade", NAME, "--json"), ("regrade", "scores", NAME, "--trust-submissions", "--json")):
         result = CliRunner().invoke(cli, [*command, "--course", str(tmp_path)])
@@ -111,7 +111,7 @@ def test_nbgraders_own_command_warns_once_for_all_submissions(course, monkeypatc
 
     from autograde.nbgrader_plugin import GradeInSandbox
 
-    monkeypatch.setattr(released_checks, "__version__", "9.1")
+    monkeypatch.setattr(sources, "__version__", "9.1")
     logged = []
     monkeypatch.setattr(GradeInSandbox, "log", SimpleNamespace(warning=logged.append), raising=False)
     for _ in range(3):

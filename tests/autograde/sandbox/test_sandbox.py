@@ -354,7 +354,7 @@ def test_of_our_own_package_a_sandbox_holds_only_what_it_needs(sandbox):
         held = sorted(name.removeprefix(f"{room}/") + ".py" for name in bubblewrap.SHARED_MODULES if room in name)
         assert sandbox.run_cell(f"print(sorted(os.listdir('/sandbox/lib/autograde/{room}')))").stdout == f"{held}\n"
     code = "import os\nprint([sorted(names) for *_, names in os.walk('/sandbox/lib/autograde/student')])"
-    assert sandbox.run_cell(code).stdout == "[['__init__.py', 'quiet.py'], ['__init__.py']]\n"
+    assert sandbox.run_cell(code).stdout == "[['__init__.py'], ['__init__.py']]\n"
 
 
 READ = """

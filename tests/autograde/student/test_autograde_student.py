@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from autograde_case import fingerprint, written
+from autograde_case import fingerprint, student_machine_with, written
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 from autograde.boundary import fingerprints
@@ -19,13 +19,12 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
-from autograde.judging import rendering
+from autograde.judging.verdict import is_dark, scale_of
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
 from autograde.student import drawings_boxes, pictures, plans, progress_file
-from autograde.student.checking import Message, _source_of, check
-from autograde.student.overview import Overview, progress
-from autograde.student.validating import CheckFailed
+from autograde.student.checking import CheckFailed, Message, _source_of, check
+from autograde.student.progress_file import Overview, progress
 
 ROOT = Path(__file__).resolve().parents[3]
 EXERCISES = tuple(catalogue.find(name) for name in ("scores", "softmax-rows", "concat-heads", "layer-norm-layer"))
@@ -42,14 +41,7 @@ def fingerprint_folder(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def student_machine(fingerprint_folder, tmp_path, monkeypatch):
-    """A working folder with the course package's fingerprints and nothing else."""
-    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(fingerprint_folder))
-    monkeypatch.chdir(tmp_path)
-    plans.index.cache_clear()
-    plans.plan.cache_clear()
-    yield tmp_path
-    plans.index.cache_clear()
-    plans.plan.cache_clear()
+    yield from student_machine_with(fingerprint_folder, tmp_path, monkeypatch)
 
 
 @pytest.fixture
@@ -91,22 +83,16 @@ def test_check_reports_a_name_that_is_missing_or_is_not_an_exercise():
     assert "There is no exercise for `int`" in repr(_check("", "check(3)"))
 
 
-@pytest.mark.parametrize(
-    ("source", "call", "words"),
-    [
-        (
-            "class LayerNorm(keras.layers.Layer):\n    pass",
-            "check(LayerNorm())",
-            "got a layer that was made with it: write `check(LayerNorm)`, not `check(LayerNorm(…))`.",
-        ),
-        ("attention_scores = [1]", "check(attention_scores)", "Expected the function `attention_scores`, got a list."),
-        (
-            "import functools\nattention_scores = functools.partial(print, 1)",
-            "check(attention_scores)",
-            "Write `def attention_scores(…)` and call your other function",
-        ),
-    ],
-)
+SOMETHING_ELSE = [  # cell, its check, what is said
+    ("class LayerNorm(keras.layers.Layer):\n    pass", "check(LayerNorm())",
+     "got a layer that was made with it: write `check(LayerNorm)`, not `check(LayerNorm(…))`."),
+    ("attention_scores = [1]", "check(attention_scores)", "Expected the function `attention_scores`, got a list."),
+    ("import functools\nattention_scores = functools.partial(print, 1)", "check(attention_scores)",
+     "Write `def attention_scores(…)` and call your other function"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("source", "call", "words"), SOMETHING_ELSE)
 def test_check_explains_what_to_pass_instead_of_a_layer_a_result_or_a_partial(source, call, words):
     shown = _check(source, call)
     assert isinstance(shown, Message) and words in repr(shown)
@@ -202,7 +188,8 @@ def test_progress_that_cannot_be_written_leaves_the_file_before_and_the_check_wo
     assert progress_file.load() == {"scores": entry}
     assert {file: file.read_bytes() for file in student_machine.iterdir() if file.is_file()} == before
     (student_machine / "file").write_text("")
-    assert progress_file.record("scores", "partly", 1, "z", student_machine / "file" / "progress.json") == 1
+    monkeypatch.setenv("MYBERT_HOME", str(student_machine / "file"))
+    assert progress_file.record("scores", "partly", 1, "z") == 1
 
 
 @pytest.mark.parametrize("content", ["", "[]", '{"exercises": 3}', "{broken", '{"exercises": {"scores": 3}}'])
@@ -379,8 +366,8 @@ def test_pictures_of_signed_numbers_have_two_colours_and_0_in_the_middle(figures
     signed, plain = (axis.images[0] for axis in figures[0].axes)
     assert (signed.get_cmap().name, signed.get_clim()) == ("RdBu", (-3.0, 3.0))
     assert (plain.get_cmap().name, plain.get_clim()) == ("Blues", (0.0, 2.0))
-    assert rendering.scale_of(np.array([-2.0, 1.0])) == (-2.0, 2.0, "RdBu")
-    assert rendering.is_dark(-1.9, -2.0, 2.0) and not rendering.is_dark(0.1, -2.0, 2.0)
+    assert scale_of(np.array([-2.0, 1.0])) == (-2.0, 2.0, "RdBu")
+    assert is_dark(-1.9, -2.0, 2.0) and not is_dark(0.1, -2.0, 2.0)
 
 
 class History:

@@ -3,12 +3,11 @@
 import shutil
 
 import pytest
-from autograde_case import fingerprint
+from autograde_case import fingerprint, student_machine_with
 
 from autograde.boundary import fingerprints
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
-from autograde.student import plans
 from autograde.student.checking import check
 
 # A few of which the numbers do not depend on chance, and some layers that draw initial weights or drop numbers.
@@ -18,21 +17,12 @@ DRAWING = ("bert-embeddings", "encoder-layer", "bert")
 
 @pytest.fixture(autouse=True)
 def student_machine(tmp_path, monkeypatch):
-    monkeypatch.setenv("AUTOGRADE_FINGERPRINTS", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    plans.index.cache_clear()
-    plans.plan.cache_clear()
-    yield tmp_path
-    plans.index.cache_clear()
-    plans.plan.cache_clear()
+    yield from student_machine_with(tmp_path, tmp_path, monkeypatch)
 
 
 def _each(exercise):
-    if exercise.id in QUICK:
-        return pytest.param(exercise, id=exercise.id)
-    return pytest.param(
-        exercise, id=exercise.id, marks=pytest.mark.slow if exercise.id in DRAWING else pytest.mark.exhaustive
-    )
+    rare = pytest.mark.slow if exercise.id in DRAWING else pytest.mark.exhaustive
+    return pytest.param(exercise, id=exercise.id, marks=[] if exercise.id in QUICK else rare)
 
 
 @pytest.mark.parametrize("exercise", map(_each, catalogue.EXERCISES))

@@ -1,11 +1,19 @@
 """A student's model in 16 bits: gradients as in float32, small ones kept, steps with infinite ones left out."""
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.n07_pretraining import pretraining_model
 from autograde.student import mixed_precision
+
+
+@pytest.fixture(autouse=True)
+def any_precision(monkeypatch):
+    """Layers compute in the precision that is asked for: there is no GPU here."""
+    monkeypatch.setattr(mixed_precision, "resolve_precision", lambda name: name)
 
 
 @pytest.fixture(scope="module")
@@ -15,14 +23,11 @@ def names():
 
 @pytest.fixture(scope="module")
 def inputs():
-    return [
-        np.asarray(one) for one in pretraining_model.inputs_of_model(np.random.default_rng(0))[0].cases[0].arguments
-    ]
+    (case,) = pretraining_model.inputs_of_model(np.random.default_rng(0))[0].cases
+    return list(map(np.asarray, case.arguments))
 
 
 def _make(names, inputs, **changes):
-    import keras
-
     def make():
         keras.utils.set_random_seed(3)
         model = names["PreTrainingModel"](**pretraining_model.SIZES | {"dropout": 0.0} | changes)
@@ -32,8 +37,6 @@ def _make(names, inputs, **changes):
 
 
 def _gradients(model, own, inputs, size=1.0):
-    import tensorflow as tf
-
     with tf.GradientTape() as tape:
         logits, pairs = model(*inputs, training=True)
         loss = size * (tf.reduce_mean(logits**2) + tf.reduce_mean(pairs**2))
@@ -45,8 +48,6 @@ def _lengths(gradients):
 
 
 def test_a_scale_changes_no_gradient_in_float32(names, inputs):
-    import keras
-
     model = mixed_precision.build(_make(names, inputs), "float32")
     plain_loss, plain = _gradients(model, model, inputs)
     wrapped = mixed_precision.MixedPrecision(model, keras.Variable(2.0**15))
@@ -57,12 +58,7 @@ def test_a_scale_changes_no_gradient_in_float32(names, inputs):
 
 
 @pytest.mark.parametrize("precision", ["float16", "bfloat16"])
-def test_the_layers_compute_in_16_bits_and_weights_losses_and_gradients_are_float32(
-    names, inputs, precision, monkeypatch
-):
-    import keras
-
-    monkeypatch.setattr(mixed_precision, "resolve_precision", lambda name: name)  # there is no GPU here
+def test_the_layers_compute_in_16_bits_and_weights_losses_and_gradients_are_float32(names, inputs, precision):
     reference = mixed_precision.build(_make(names, inputs), "float32")
     _, wanted = _gradients(reference, reference, inputs)
     own = mixed_precision.build(_make(names, inputs), precision)
@@ -75,11 +71,8 @@ def test_the_layers_compute_in_16_bits_and_weights_losses_and_gradients_are_floa
     assert np.allclose(_lengths(found), _lengths(wanted), rtol=0.15, atol=1e-4)
 
 
-def test_gradients_too_small_for_float16_arrive(names, inputs, monkeypatch):
+def test_gradients_too_small_for_float16_arrive(names, inputs):
     """A loss of 10⁻⁶ times the usual: without S most gradients are 0 in float16."""
-    import keras
-
-    monkeypatch.setattr(mixed_precision, "resolve_precision", lambda name: name)
     own = mixed_precision.build(_make(names, inputs), "float16")
     model, _ = mixed_precision.scaled(own, keras.optimizers.SGD(1.0))
     _, kept = _gradients(model, own, inputs, size=1e-6)
@@ -92,8 +85,6 @@ def test_gradients_too_small_for_float16_arrive(names, inputs, monkeypatch):
 
 
 def test_a_step_with_an_infinite_gradient_changes_only_the_scale():
-    import keras
-
     weight = keras.Variable(np.ones(3, "float32"))
     optimizer = mixed_precision.LossScale(keras.optimizers.SGD(1.0), initial_scale=8.0)
     optimizer.build([weight])
@@ -104,22 +95,15 @@ def test_a_step_with_an_infinite_gradient_changes_only_the_scale():
 
 
 @pytest.mark.slow
-def test_the_students_step_trains_in_float16_within_a_compiled_function(names, monkeypatch):
-    import keras
-    import tensorflow as tf
-
-    monkeypatch.setattr(mixed_precision, "resolve_precision", lambda name: name)
+def test_the_students_step_trains_in_float16_within_a_compiled_function(names):
     rng = np.random.default_rng(1)
     sizes = pretraining_model.SIZES
     batch = {
-        "token_ids": rng.integers(0, sizes["vocab_size"], (4, 6)),
-        "token_type_ids": rng.integers(0, 2, (4, 6)),
-        "attention_mask": np.ones((4, 6), "int64"),
-        "positions": np.tile([1, 3], (4, 1)),
-        "labels": rng.integers(0, sizes["vocab_size"], (4, 2)),
-        "weights": np.ones((4, 2), "float32"),
+        "token_ids": rng.integers(0, sizes["vocab_size"], (4, 6)), "token_type_ids": rng.integers(0, 2, (4, 6)),
+        "attention_mask": np.ones((4, 6), "int64"), "positions": np.tile([1, 3], (4, 1)),
+        "labels": rng.integers(0, sizes["vocab_size"], (4, 2)), "weights": np.ones((4, 2), "float32"),
         "next_sentence": rng.integers(0, 2, 4),
-    }
+    }  # fmt: skip
     batch = {name: tf.convert_to_tensor(value) for name, value in batch.items()}
     reads = [batch[name] for name in ("token_ids", "token_type_ids", "attention_mask", "positions")]
     own = mixed_precision.build(_make(names, reads, dropout=0.1), "float16")
@@ -131,10 +115,7 @@ def test_the_students_step_trains_in_float16_within_a_compiled_function(names, m
     assert np.mean(losses[-5:]) < 0.5 * losses[0] and int(inner.iterations) >= 50
 
 
-def test_layers_that_cannot_compute_in_16_bits_compute_in_float32(names, inputs, monkeypatch):
-    import keras
-
-    monkeypatch.setattr(mixed_precision, "resolve_precision", lambda name: name)
+def test_layers_that_cannot_compute_in_16_bits_compute_in_float32(names, inputs):
     said = []
 
     def stubborn():

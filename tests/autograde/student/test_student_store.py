@@ -14,8 +14,7 @@ from student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  #
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.student import home, load_state, plans, progress_file, store, time_limit
-from autograde.student.kept_answers import KeptAnswer, gather
-from autograde.student.package_files import module_text
+from autograde.student.kept_answers import KeptAnswer, gather, module_text
 
 pytestmark = pytest.mark.usefixtures("course")
 ROOT = Path(__file__).resolve().parents[3]
