@@ -8,8 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.formats_published import find_task
-from bertlab.data.tasks.formats_submit import write_glue
+from bertlab.data.tasks.formats_published import find_task, write_glue
 from bertlab.data.tasks.load import load_task
 from bertlab.predict.predictor import Predictor
 

@@ -12,7 +12,7 @@ a Hugging Face data set: they differ only in the names of their columns.
 | question | id, question, context, answers, answer_starts (lists, or one answer); rows without id are numbered |
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
@@ -133,6 +133,19 @@ def rows_from_records(records: Iterable[Record], columns: Columns, problems: Pro
                 ids.add(row.id)
             rows.append(row)
     return rows
+
+
+def unlabelled_rows(
+    records: Iterable[Record], shape: str, names: dict, problems: Problems
+) -> Iterator[tuple[str, Row]]:
+    """Yields (where, row) of records, whose labels, tags or answers are not read. names: field → column."""
+    read = {field: column for field, column in names.items() if field not in ANSWER_ROLES}
+    columns = Columns(shape, read, reads_answers=False)
+    for number, (where, record) in enumerate(records, start=1):
+        if shape == "question":
+            record = {"id": str(number)} | record
+        for row in rows_from_records([Record(where, record)], columns, problems):
+            yield where, row
 
 
 def label_names(records: Iterable[Record], columns: Columns, problems: Problems) -> tuple[str, ...]:

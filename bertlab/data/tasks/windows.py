@@ -254,7 +254,7 @@ def _texts(spans, context: str, offsets: np.ndarray, n_best: int) -> tuple[Span,
 
 
 def answer_texts(answers: Sequence[Answer]) -> dict[str, str]:
-    """{id: text}, as `metrics_squad.squad_scores` and `formats_submit.write_squad` take it."""
+    """{id: text}, as `metrics_squad.squad_scores` and `formats_published.write_squad` take it."""
     return {answer.id: answer.text for answer in answers}
 
 

@@ -12,8 +12,7 @@ from itertools import count
 
 import numpy as np
 
-from bertlab.data.tasks.alignment import IGNORED
-from bertlab.data.tasks.features import Batch, Features
+from bertlab.data.tasks.features import IGNORED, Batch, Features
 
 LENGTHS = (16, 32, 64, 128, 192, 256, 384, 512)  # T of a batch is the first that its longest row fits
 

@@ -19,8 +19,7 @@ from keras import ops
 
 from bertlab.common.errors import ConfigError, DataError, asked
 from bertlab.data.tasks.features import Features
-from bertlab.data.tasks.rows import Row, TaskData
-from bertlab.data.tasks.splits import check_rows
+from bertlab.data.tasks.rows import Row, TaskData, check_rows
 from bertlab.families.names import BACKBONE
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.finetuning.batches import ignore, outputs_of

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.files import write_text
-from bertlab.data.tasks.formats_published import find_task
-from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
+from bertlab.data.tasks.formats_published import find_task, write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.rows import TaskData
 from bertlab.plots import BLUE, ORANGE, new_figure
 from bertlab.training.finetuning.judgement import draw_confusion, judge

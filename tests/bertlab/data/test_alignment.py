@@ -6,8 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
-from bertlab.data.tasks.features import encode_rows
+from bertlab.data.tasks.features import IGNORED, align_tags, continuation_tags, encode_rows, encode_words, first_tokens
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, Vocabulary

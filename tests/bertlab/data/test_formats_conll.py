@@ -4,7 +4,7 @@ import pytest
 
 from bertlab.common.errors import DataError
 from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats_conll import conll_options, read_conll
+from bertlab.data.tasks.formats import conll_options, read_conll
 from bertlab.data.tasks.load import load_task
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
@@ -19,7 +19,7 @@ Blackburn NNP I-NP I-PER
 
 
 def sentences(path, **options):
-    return [(record.columns["words"], record.columns.get("tags")) for record in read_conll(path, Problems(), **options)]
+    return [(record.columns["words"], record.columns.get("tags")) for record in read_conll(path, Problems(), options)]
 
 
 def write(path, content):

@@ -7,9 +7,8 @@ import pytest
 
 from bertlab.common.errors import DataError
 from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats_conll import read_conll
-from bertlab.data.tasks.formats_published import TASKS, find_task
-from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_squad
+from bertlab.data.tasks.formats import read_conll
+from bertlab.data.tasks.formats_published import TASKS, find_task, write_conll, write_glue, write_squad
 from bertlab.data.tasks.rows import TaggingRow
 
 
@@ -56,7 +55,7 @@ def test_conll_output_has_word_gold_and_prediction_and_reads_back(tmp_path):
     rows = [TaggingRow(("in", "Rome"), (0, 1)), TaggingRow(("x",), (0,))]
     write_conll(tmp_path / "a.txt", rows, ("O", "B-LOC"), [[0, 0], [1]])
     assert (tmp_path / "a.txt").read_text() == "in O O\nRome B-LOC O\n\nx O B-LOC\n\n"
-    back = [record.columns for record in read_conll(tmp_path / "a.txt", Problems(), tag_column=1)]
+    back = [record.columns for record in read_conll(tmp_path / "a.txt", Problems(), {"tag_column": 1})]
     assert back[0] == {"words": ["in", "Rome"], "tags": ["O", "B-LOC"]}
 
 

@@ -10,14 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab.common.errors import DataError
-from bertlab.data.pretraining.batches import Batches, ExampleArrays
+from bertlab.data.pretraining.batches import Batches, ExampleArrays, permuted
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.datasets import batches_of, seconds_waited
 from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c
-from bertlab.data.pretraining.shuffling import permuted
 
 TOKENIZER = make_tokenizer()
 DOCUMENTS = make_documents(40)

@@ -11,8 +11,7 @@ from bertlab.common.errors import DataError
 from bertlab.data.documents_lines import Problems
 from bertlab.data.tasks.formats_published import TASKS, find_task
 from bertlab.data.tasks.load import BUILTIN_TASKS, load_task
-from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
-from bertlab.data.tasks.splits import hold_out
+from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow, hold_out
 
 MNLI_HEADER = (
     "index promptID pairID genre sentence1_binary_parse sentence2_binary_parse sentence1_parse sentence2_parse "
@@ -254,8 +253,10 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
         ("rte", {"shape": "tagging"}, "leave out shape; the format decides"),
         ("rte", {"conll": {"tag_column": 1}}, "leave out conll; the format decides"),
         ("a.jsonl", {"conll": {"tag_column": 1}}, "leave out conll; the format decides"),
-        ("squad.json", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
-        ("squad.json", {"shape": "pair"}, "leave out shape; the format decides"),
+        ("squad.json", {"conll": {"tag_column": 1}}, "leave out conll; the format decides"),
+        ("squad.json", {"columns": {"text": "a"}}, "a question task has no field text"),
+        ("squad.json", {"labels": ("a", "b")}, "questions have no labels; leave out labels"),
+        ("squad.json", {"shape": "pair"}, "article 0 paragraph 0 question 0: there is no column 'text_a'"),
     ],
 )
 def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name, options, message, tmp_path):

@@ -10,8 +10,8 @@ from finetuning_case import save_checkpoint
 from bertlab import checkpoints
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
+from bertlab.data.tasks.load import read_pairs
 from bertlab.data.tasks.rows import PairRow
-from bertlab.data.tasks.unlabelled import read_pairs
 from bertlab.training.contrastive.settings import ContrastiveSettings
 
 SHORT = ContrastiveSettings(learning_rate=5e-3, batch_size=8, epochs=3, max_length=16, interval=2)
