@@ -1,12 +1,14 @@
 """Stored rows → batches by number, and a start at any step.
 
-Batch number k is a pure function of the rows, the seed and k: a computed permutation gives its rows
-(`bertlab.data.pretraining.batches`), and its collators draw from generators of its own. No state passes from batch to
-batch, so training that stopped at step k resumes with `start_batch=k`, at once and with the same batches.
+Batch number k is a pure function of the rows, the seed and k: a computed permutation gives its rows, and its collators
+draw from generators of its own. So training that stopped at step k resumes at once and with the same batches.
+
+The permutation is a small block cipher on the numbers 0 … N − 1 (a Feistel network; a number that falls outside is
+enciphered again until it falls inside). It mixes the whole corpus, however large, where a shuffle buffer mixes only
+neighbours, and any position in any epoch is computed directly.
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
 
 import numpy as np
 
@@ -14,16 +16,8 @@ from bertlab.common.errors import DataError
 from bertlab.data.pretraining.collators import Collator
 
 
-class Examples(Protocol):
-    """Anything that has a length and gives rows by number, as a dict of arrays whose first dimension is the row."""
-
-    def __len__(self) -> int: ...
-
-    def take(self, rows: np.ndarray) -> dict[str, np.ndarray]: ...
-
-
 class ExampleArrays:
-    """Examples in memory, as `bertlab.data.pretraining.examples.make_examples` returns them."""
+    """Examples in memory, as `make_examples` returns them, with the methods of `records.ExampleFiles`."""
 
     def __init__(self, arrays: Mapping[str, np.ndarray]):
         sizes = {name: len(values) for name, values in arrays.items()}
@@ -41,15 +35,15 @@ class ExampleArrays:
 class Batches:
     """All batches of a run by number: `batches[k]` is a dict of arrays with B rows.
 
-    examples: where the rows come from. batch_size: B. shuffle_seed: None keeps the order of the examples; a number
-    gives every epoch its own order. repeat: continue with the next epoch, without end and without short batches.
-    drop_remainder: without `repeat`, leave out a last batch of fewer than B rows.
-    collators: applied to every batch, one after the other; see `bertlab.data.pretraining.collators`.
+    examples: `ExampleArrays` or `ExampleFiles`. batch_size: B. shuffle_seed: None keeps the order of the examples; a
+    number gives every epoch its own order. repeat: continue with the next epoch, without end and without short batches.
+    drop_remainder: without `repeat`, leave out a last batch of fewer than B rows. collators: applied to every batch,
+    one after the other.
     """
 
     def __init__(
         self,
-        examples: Examples,
+        examples,
         batch_size: int,
         shuffle_seed: int | None = None,
         repeat: bool = False,
