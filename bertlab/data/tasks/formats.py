@@ -20,7 +20,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 from bertlab.common.errors import DataError, MissingDependencyError
-from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, RecordError, check_surrogates, json_of
+from bertlab.data.documents_lines import (
+    MAX_BYTES_IN_LINE,
+    Problems,
+    RecordError,
+    check_surrogates,
+    json_of,
+    open_binary,
+)
 
 TABLE_SUFFIXES = (".csv", ".tsv", ".jsonl", ".json", ".parquet")
 CONLL_SUFFIXES = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
@@ -36,16 +43,6 @@ class Record(NamedTuple):
 
     where: str
     columns: dict
-
-
-def open_binary(path: str | Path):
-    """Opens a file for reading bytes. Raises DataError if there is none or it cannot be read."""
-    try:
-        return open(path, "rb")
-    except FileNotFoundError:
-        raise DataError(f"{path}: there is no such file") from None
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
 
 
 def read_lines(path: str | Path) -> Iterator[tuple[int, str]]:
@@ -232,7 +229,7 @@ def _list_in(value, key: str, where: str) -> list:
 
 
 def _squad_columns(question):
-    """The columns of a question. An impossible one has no answers; its `plausible_answers` are none."""
+    """The columns of a question. An impossible one has no answers (`plausible_answers` do not count)."""
     if not isinstance(check_surrogates(question), dict):
         return question
     for key in ("context", "question", "id"):

@@ -1,12 +1,10 @@
-"""The published tasks: the format of their official files, their metrics and their sources.
+"""The published tasks: their official files, metrics, sources and submissions. To add a task is to add an entry.
 
-One `Task` for each; to add a task is to add an entry. The sizes are those of the published splits. Sources: the GLUE
-files as distributed by gluebenchmark.com (Wang et al. 2019, table 1 for sizes and metrics), SWAG's `train.csv`,
-`val.csv`, `test.csv` (Zellers et al. 2018), SQuAD's JSON, CoNLL-2003's and WNUT-17's columns.
+The GLUE files are those that gluebenchmark.com distributes (Wang et al. 2019, table 1 for sizes and metrics).
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -212,23 +210,22 @@ def find_task(name: str) -> Task | None:
 
 
 def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | float]) -> Path:
-    """Writes FOLDER/MNLI-m.tsv (or the task's own name), one line for each row of the official test set.
+    """Writes FOLDER/MNLI-m.tsv (or the name of another task of GLUE), a line for each row of the official test set.
 
     predictions: class indices, or numbers for STS-B, which are clipped to its range 0–5. Returns the file's path.
-    Raises DataError for a task that is not part of GLUE, a different number of predictions than the test set has rows,
-    or a class that does not exist.
+    Raises DataError for a different number of predictions than the test set has rows.
     """
     task = find_task(task_name)
-    if task is None or task.submission is None:
-        raise DataError(f"{task_name!r}: expected a task of GLUE, which has a submission format")
     expected = task.sizes[2]
     if len(predictions) != expected:
         raise DataError(f"{task.name}: {len(predictions)} predictions, but the official test set has {expected} rows")
     file_name, style = task.submission
-    lines = [f"{index}\t{_glue_prediction(task, style, value)}\n" for index, value in enumerate(predictions)]
     path = Path(folder) / file_name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("index\tprediction\n" + "".join(lines), encoding="utf-8")
+    if style == "score":
+        _write_indexed(path, [f"{min(max(float(value), 0.0), 5.0):.3f}" for value in predictions])
+    else:
+        _write_indexed(path, [task.labels[value] if style == "name" else str(value) for value in map(int, predictions)])
     return path
 
 
@@ -244,16 +241,12 @@ def write_indexed(path: str | Path, predictions: Sequence[int | float], labels: 
             return ",".join(labels[index] for index in value)
         return labels[value] if labels else format(value, ".6g")
 
-    lines = [f"{i}\t{written(value)}\n" for i, value in enumerate(predictions)]
+    _write_indexed(path, map(written, predictions))
+
+
+def _write_indexed(path: str | Path, written: Iterable[str]) -> None:
+    lines = [f"{index}\t{prediction}\n" for index, prediction in enumerate(written)]
     Path(path).write_text("index\tprediction\n" + "".join(lines), encoding="utf-8")
-
-
-def _glue_prediction(task, style: str, value) -> str:
-    if style == "score":
-        return f"{min(max(float(value), 0.0), 5.0):.3f}"
-    if int(value) != value or not 0 <= value < len(task.labels):
-        raise DataError(f"{task.name}: there is no class {value!r}; predictions are 0 to {len(task.labels) - 1}")
-    return task.labels[int(value)] if style == "name" else str(int(value))
 
 
 def write_squad(path: str | Path, predictions: Mapping[str, str | float]) -> None:
@@ -267,18 +260,14 @@ def write_squad(path: str | Path, predictions: Mapping[str, str | float]) -> Non
 def write_conll(
     path: str | Path, rows: Sequence[TaggingRow], labels: Sequence[str], predictions: Sequence[Sequence[int]]
 ) -> None:
-    """Writes word, right tag and predicted tag (without the right one if it is unknown), separated by a space.
+    """Writes word, right tag and predicted tag (without the right one if it is unknown), as `conlleval` reads them.
 
-    Raises DataError unless there is one prediction for each word, or if a word contains white space.
+    Raises DataError if a word contains white space.
     """
-    if len(rows) != len(predictions):
-        raise DataError(f"{len(rows)} sentences but predictions for {len(predictions)}")
     lines = []
-    for number, (row, predicted) in enumerate(zip(rows, predictions)):
-        if len(row.words) != len(predicted):
-            raise DataError(f"sentence {number}: {len(row.words)} words but {len(predicted)} predicted tags")
+    for number, (row, predicted) in enumerate(zip(rows, predictions, strict=True)):
         gold = [()] * len(row.words) if row.tags is None else [(labels[tag],) for tag in row.tags]
-        for word, known, tag in zip(row.words, gold, predicted):
+        for word, known, tag in zip(row.words, gold, predicted, strict=True):
             if not word or any(character in word for character in " \t\n"):
                 raise DataError(
                     f"sentence {number}: the word {word!r} contains white space, which the format does not allow"

@@ -1,8 +1,7 @@
 """Labelled rows that are in memory: lists of dicts, data frames of pandas or Polars, `datasets` of Hugging Face.
 
-They become the same records as files, so that rows, labels and error messages are the same. A data frame is known by
-its methods. `datasets` is optional (`pip install "bertlab[hub]"`) and imported only to load a data set by name, from
-the hub or from a folder that `save_to_disk` wrote. No code from a data set is ever run.
+They become the same records as files. `datasets` is optional and imported only to load a data set by name, from the
+hub or from a folder that `save_to_disk` wrote. No code from a data set is ever run.
 """
 
 import warnings

@@ -20,16 +20,7 @@ from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
 from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats import (
-    CONLL_SUFFIXES,
-    TABLE_SUFFIXES,
-    Record,
-    conll_options,
-    is_conll,
-    read_conll,
-    read_lines,
-    read_table,
-)
+from bertlab.data.tasks import formats, in_memory
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
 from bertlab.data.tasks.formats_records import (
@@ -39,14 +30,6 @@ from bertlab.data.tasks.formats_records import (
     rows_from_records,
     unlabelled_rows,
     with_usual_columns,
-)
-from bertlab.data.tasks.in_memory import (
-    SPLIT_OF,
-    declared_in,
-    is_saved_dataset,
-    load_hub_dataset,
-    records_in_memory,
-    splits_in_memory,
 )
 from bertlab.data.tasks.rows import PairRow, Row, TaskData, hold_out
 
@@ -104,19 +87,20 @@ def load_task(
     conll: options of `formats.read_conll` (word_column, tag_column, separator, comment).
     config: a configuration on the hub. on_error: "stop" at the first invalid record, "skip" them with one warning,
     or a `Problems` of your own. validation_share: the approximate fraction of the training rows that becomes the
-    validation split if there is none, drawn with `seed`; see `rows.hold_out`. builtin_options: passed, with the seed,
-    to `bertlab.data.tasks.builtin.builtin_task`.
+    validation split if there is none (see `rows.hold_out`). builtin_options: of `builtin.builtin_task`.
     Raises DataError, with file and line, and MissingDependencyError if the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
-    reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}), label_separator)
+    reading = Reading(
+        shape, columns or {}, declared_labels(labels), formats.conll_options(conll or {}), label_separator
+    )
     if not 0 <= validation_share < 1:
         raise DataError(f"validation_share must lie between 0 and 1, not {validation_share!r}")
     if not isinstance(name_or_path, str | Path):
         if source != "auto" or data_dir is not None or config is not None or builtin_options:
             raise DataError("rows in memory have no source, data_dir, config or other option of a file; leave it out")
         _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
-        data = _from_tables("rows", splits_in_memory(name_or_path), reading, problems)
+        data = _from_tables("rows", in_memory.splits_in_memory(name_or_path), reading, problems)
     else:
         name = str(name_or_path)
         source = _source(name, source, data_dir)
@@ -190,7 +174,7 @@ def _source(name: str, source: str, data_dir) -> str:
     if name in BUILTIN_TASKS:
         return "builtin"
     if Path(name).exists():
-        return "huggingface" if is_saved_dataset(name) else "files"
+        return "huggingface" if in_memory.is_saved_dataset(name) else "files"
     if find_task(name):
         return "huggingface"
     known = ", ".join((*BUILTIN_TASKS, *TASKS))
@@ -248,13 +232,13 @@ def _load_published(task: Task, folder: Path, reading: Reading, problems: Proble
     records = {}
     for split, path in files.items():
         if task.shape == "tagging":
-            records[split] = read_conll(path, problems, reading.conll)
+            records[split] = formats.read_conll(path, problems, reading.conll)
         else:
-            records[split] = read_table(path, problems, None if path.name == "test.tsv" else task.header)
+            records[split] = formats.read_table(path, problems, None if path.name == "test.tsv" else task.header)
     return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, task.columns, problems))
 
 
-def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, problems) -> dict[str, list[Row]]:
+def _rows_of_splits(records: dict[str, Iterable[formats.Record]], columns: Columns, problems) -> dict[str, list[Row]]:
     """The rows of each split; only those of the test split may lack answers."""
     return {
         split: rows_from_records(items, dataclasses.replace(columns, may_lack_answers=split == "test"), problems)
@@ -265,35 +249,41 @@ def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, prob
 def _split_of(path: Path) -> str | None:
     """The split that a file's name indicates: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
     match = _SPLIT_OF_STEM.fullmatch(path.stem)
-    return SPLIT_OF[match[1].lower()] if match else None
+    return in_memory.SPLIT_OF[match[1].lower()] if match else None
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         split = _split_of(path)
-        if split is None or path.suffix.lower() not in TABLE_SUFFIXES + CONLL_SUFFIXES:
+        if split is None or path.suffix.lower() not in formats.TABLE_SUFFIXES + formats.CONLL_SUFFIXES:
             continue
         if split in found:
             raise DataError(f"{folder}: {found[split].name} and {path.name} are both the {split} split; give one file")
         found[split] = path
     if not found:
-        raise DataError(f"{folder}: no train, dev or test file ({', '.join(TABLE_SUFFIXES + CONLL_SUFFIXES)}) in it")
+        raise DataError(
+            f"{folder}: no train, dev or test file ({', '.join(formats.TABLE_SUFFIXES + formats.CONLL_SUFFIXES)}) in it"
+        )
     return {split: found[split] for split in SPLITS if split in found}
 
 
 def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Problems) -> TaskData:
-    conll = {split for split, path in files.items() if is_conll(path, reading.conll, problems)}
+    conll = {split for split, path in files.items() if formats.is_conll(path, reading.conll, problems)}
     if not conll:
         _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     records = {
-        split: list(read_conll(path, problems, reading.conll) if split in conll else read_table(path, problems))
+        split: list(
+            formats.read_conll(path, problems, reading.conll) if split in conll else formats.read_table(path, problems)
+        )
         for split, path in files.items()
     }
     return _from_records(name, records, reading, problems)
 
 
-def _from_records(name: str, records: dict[str, list[Record]], reading: Reading, problems, missing=None) -> TaskData:
+def _from_records(
+    name: str, records: dict[str, list[formats.Record]], reading: Reading, problems, missing=None
+) -> TaskData:
     """Rows of every split, with the given task type and labels, or those found in the records."""
     some = next((split for split in records.values() if split), None)
     if some is None:
@@ -348,14 +338,14 @@ def _is_multi_label(name: str, shape: str, written: list, reading: Reading) -> b
 def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:
     task = None if Path(name).exists() else find_task(name)
     hub = task.hub if task else Hub(name)
-    datasets = load_hub_dataset(hub.name, config or hub.config, hub.revision)
+    datasets = in_memory.load_hub_dataset(hub.name, config or hub.config, hub.revision)
     names = {split: hub.splits.get(split, split) for split in SPLITS}
     splits = {split: datasets[names[split]] for split in SPLITS if names[split] in datasets}
     if not splits:
         raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(names.values())}")
     if task:
         _refuse_unused(task.name, reading, "columns", shape=task.shape)
-        records = {split: records_in_memory(table, name, split, problems) for split, table in splits.items()}
+        records = {split: in_memory.records_in_memory(table, name, split, problems) for split, table in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
     _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
@@ -367,8 +357,8 @@ def _from_tables(name: str, splits: dict, reading: Reading, problems: Problems, 
     """Rows of tables in memory, whose labels may be indices of the names that a table declares."""
     records, declared = {}, {}
     for split, table in splits.items():
-        column, names = declared_in(table, reading.columns, reading.labels, reading.shape)
-        records[split] = records_in_memory(table, name, split, problems, column, names)
+        column, names = in_memory.declared_in(table, reading.columns, reading.labels, reading.shape)
+        records[split] = in_memory.records_in_memory(table, name, split, problems, column, names)
         declared[split] = names
     if any(declared.values()):
         missing = -1
@@ -392,7 +382,7 @@ def read_pairs(path: str | Path, columns: dict | None = None, problems: Problems
     if Path(path).suffix.lower() == ".txt":
         if columns:
             raise DataError(f"{path}: a .txt file has no columns; leave out {asked('--column', 'columns')}")
-        rows = [PairRow(line, line) for _, line in read_lines(path) if line.strip()]
+        rows = [PairRow(line, line) for _, line in formats.read_lines(path) if line.strip()]
     else:
         rows = _pairs_of_table(path, columns or {}, problems or Problems())
     if len(rows) < 2:
@@ -401,7 +391,7 @@ def read_pairs(path: str | Path, columns: dict | None = None, problems: Problems
 
 
 def _pairs_of_table(path, names: dict, problems: Problems) -> list[PairRow]:
-    records = list(read_table(path, problems))
+    records = list(formats.read_table(path, problems))
     present = records[0].columns if records else {}
     shape = "pair"  # as `names` say or, where they do not tell, what they and the columns have
     for fields in ({*present, *names}, set(names)):

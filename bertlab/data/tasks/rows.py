@@ -1,9 +1,8 @@
 """The rows of labelled data: one small frozen dataclass for each task type.
 
-Every source of labelled data (the built-in tasks, GLUE, SQuAD, CoNLL, your own CSV) produces these rows, and training
-and evaluation read them. The task types (`shape`) are those of Devlin et al. 2019, figure 4, plus multiple choice
-(section 4.4). A label is the index of a class, a real number for regression, the indices of all classes that apply
-(multi-label), or None in a test set without answers.
+The task types (`shape`) are those of Devlin et al. 2019, figure 4, plus multiple choice (section 4.4). A label is the
+index of a class, a real number for regression, the indices of all classes that apply (multi-label), or None in a test
+set without answers.
 """
 
 import dataclasses
@@ -68,6 +67,13 @@ class QuestionRow:
     answer_starts: tuple[int, ...] = ()
 
 
+ROWS = {  # by task type; the fields of a row are those that a file's columns are assigned to
+    "sentence": SentenceRow,
+    "pair": PairRow,
+    "multiple-choice": MultipleChoiceRow,
+    "tagging": TaggingRow,
+    "question": QuestionRow,
+}
 Row = SentenceRow | PairRow | MultipleChoiceRow | TaggingRow | QuestionRow
 
 
@@ -75,9 +81,8 @@ Row = SentenceRow | PairRow | MultipleChoiceRow | TaggingRow | QuestionRow
 class TaskData:
     """A labelled task: its rows in up to three splits.
 
-    shape: its type, a key of `formats_records.ROLES`. labels: the classes' (or tags') names in the order of their
-    indices; empty for regression and questions. A split that the task lacks is empty. multi_label: sentences and pairs
-    only: a row has any number of the labels.
+    shape: its type, a key of `ROWS`. labels: the names of classes or tags in the order of their indices; empty for
+    regression and questions. A split that the task lacks is empty. multi_label: a row has any number of the labels.
     """
 
     name: str
@@ -112,7 +117,9 @@ def hold_out(data: TaskData, share: float, seed: int = 0) -> TaskData:
     """
     groups: dict[object, list[int]] = {}
     for index, row in enumerate(data.train):
-        groups.setdefault(_text_of(row), []).append(index)
+        values = vars(row)
+        text = tuple(values[name] for name in ("context", "words", "text", "text_a", "text_b") if name in values)
+        groups.setdefault(text, []).append(index)
     if len(groups) < 2:
         found = "all training rows are about one text" if groups else "there are no training rows"
         raise DataError(f"{data.name}: {found}, so none can be held out for validation; give a dev file")
@@ -143,15 +150,6 @@ def _draw(groups: list[list[int]], data: TaskData, share: float) -> list[int]:
             quotas.subtract(count)
     spare = [group for group, count in zip(groups, counts) if all(count[label] < left[label] for label in count)]
     return held or min(spare, key=len, default=[])
-
-
-def _text_of(row: Row) -> object:
-    """The text that rows share if they must stay in one split."""
-    if isinstance(row, (QuestionRow, MultipleChoiceRow)):
-        return row.context
-    if isinstance(row, TaggingRow):
-        return row.words
-    return (row.text_a, row.text_b) if isinstance(row, PairRow) else row.text
 
 
 def _classes(row: Row, data: TaskData) -> tuple[int, ...]:

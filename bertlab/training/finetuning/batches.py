@@ -37,7 +37,7 @@ def full_batch(features: Features, indices: np.ndarray, batch_size: int, limit: 
 def batches_by_length(features: Features, batch_size: int, limit: int, seed: int) -> Iterator[Iterator[Batch]]:
     """Epoch after epoch, every row once, rows of similar length together; the same seed gives the same batches."""
     for epoch in count(1):
-        indices = features.batch_indices(batch_size, shuffle_seed=seed * 1000 + epoch, bucket=True)
+        indices = features.batch_indices(batch_size, seed * 1000 + epoch)
         yield (full_batch(features, batch, batch_size, limit) for batch in indices)
 
 

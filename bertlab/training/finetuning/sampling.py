@@ -71,5 +71,5 @@ class _Order:
         if its_pass + 1 != self._pass:
             self._pass = its_pass + 1
             shuffle_seed = self._seed * 1000 + self._pass
-            self._batches = self._features.batch_indices(self._batch_size, shuffle_seed, bucket=True)
+            self._batches = self._features.batch_indices(self._batch_size, shuffle_seed)
         return self._batches[index]
