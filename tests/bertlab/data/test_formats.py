@@ -6,7 +6,7 @@ import pytest
 from refusals import refused
 
 from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats import read_json, read_lines, read_table
+from bertlab.data.tasks.formats import read_lines, read_table
 from bertlab.data.tasks.formats_records import Columns, guess_shape, rows_from_records
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
 
@@ -32,11 +32,6 @@ def test_a_line_ends_at_line_feeds_only_and_the_byte_order_mark_is_dropped(tmp_p
     assert list(read_lines(path)) == [(1, "one\u2028still one\x0c"), (2, "two\x85"), (3, "three")]
 
 
-def test_bytes_that_are_not_utf8_are_named_by_line_and_byte(tmp_path):
-    path = write(tmp_path / "a.tsv", b"sentence\nfine\ncaf\xe9\n")
-    refused(r"a\.tsv line 3: byte 4 is not UTF-8; convert", records, path)
-
-
 def test_quotation_marks_in_a_tsv_are_characters(tmp_path):
     path = write(tmp_path / "a.tsv", 'text\tlabel\n"unbalanced\t1\n\n"balanced"\t0\n')
     assert columns_of(path) == [{"text": '"unbalanced', "label": "1"}, {"text": '"balanced"', "label": "0"}]
@@ -48,70 +43,61 @@ def test_quoted_csv_fields_hold_commas_quotes_and_line_breaks_and_keep_their_fir
     assert [record.where.split()[-1] for record in records(path)] == ["2", "4"]
 
 
-def test_an_unclosed_quote_in_a_csv_is_an_error_at_its_line(tmp_path):
-    path = write(tmp_path / "a.csv", 'text,label\nfine,1\n"never closed,0\nmore,1\n')
-    refused("a.csv line 3: not valid CSV", records, path)
-
-
-@pytest.mark.parametrize("name, content", [("a.tsv", "x\ty\n1\t2\n3\n"), ("a.csv", "x,y\n1,2\n3\n")])
-def test_a_wrong_number_of_columns_stops_with_its_line_or_is_skipped_and_counted(tmp_path, name, content):
-    path = write(tmp_path / name, content)
-    refused(r"line 3: 1 columns separated by (tabs|commas), expected 2 \(x, y\)", records, path)
-    problems = Problems("skip")
-    assert [record.columns for record in read_table(path, problems)] == [{"x": "1", "y": "2"}]
-    assert len(problems.messages) == 1 and "line 3" in problems.messages[0]
-
-
 def test_a_table_without_a_header_line_takes_the_names_it_is_given(tmp_path):
     path = write(tmp_path / "a.tsv", "gj04\t1\t\tOur friends.\n")
     assert columns_of(path, header=("source", "label", "star", "text"))[0]["text"] == "Our friends."
 
 
-def test_missing_and_empty_files_repeated_columns_and_unknown_suffixes_are_refused(tmp_path):
-    refused("none.tsv: there is no such file", records, tmp_path / "none.tsv")
-    refused("the file is empty", records, write(tmp_path / "a.tsv", ""))
-    refused("two columns have the same name", records, write(tmp_path / "b.csv", "x,x\n1,2\n"))
-    refused("unknown suffix '.xlsx'", records, write(tmp_path / "c.xlsx", "x\n"))
-    refused("on_error must be 'stop' or 'skip', not 'ignore'", Problems, "ignore")
-
-
-def test_jsonl_reads_an_object_on_each_line_and_names_a_line_without_one(tmp_path):
-    path = write(tmp_path / "a.jsonl", '{"text": "one", "label": 1}\n\n[1]\n{"text": \n')
-    problems = Problems("skip")
-    assert [record.columns for record in read_table(path, problems)] == [{"text": "one", "label": 1}]
-    assert "line 3: expected a JSON object, found list" in problems.messages[0]
-    assert "line 4: not valid JSON" in problems.messages[1]
+ONE = '{"text": "one"}'
 
 
 @pytest.mark.parametrize(
-    "value, reason",
+    "name, content, message",
     [
-        ('"good \\ud83d"', r"half of a surrogate pair, '\\ud83d'"),
-        ("1" * 5000, "value has 5000 digits"),
-        ("[" * 100_000, "nested too deeply"),
+        ("a.tsv", "text\none\n3\t4\n", r"line 3: 2 columns separated by tabs, expected 1 \(text\)"),
+        ("a.csv", "text\none\n3,4\n", r"line 3: 2 columns separated by commas, expected 1 \(text\)"),
+        ("a.jsonl", f"{ONE}\n\n[1]\n", "line 3: expected a JSON object, found list"),
+        ("a.jsonl", f'{ONE}\n{{"text": \n', "line 2: not valid JSON"),
+        ("a.jsonl", f'{ONE}\n{{"text": "\\ud83d"}}', r"line 2: not valid JSON \(half of a surrogate pair, '\\ud83d'"),
+        ("a.jsonl", f'{ONE}\n{{"text": {"1" * 5000}}}\n', r"line 2: not valid JSON \(.*value has 5000 digits"),
+        ("a.jsonl", f'{ONE}\n{{"text": {"[" * 100_000}}}\n', r"line 2: not valid JSON \(.*nested too deeply"),
+        ("a.json", f'[{ONE}, {{"text": "\\ud83d"}}]', r"record 1: not valid JSON \(half of a surrogate pair"),
     ],
+    ids=range(8),
 )
-def test_json_that_python_cannot_keep_is_named_by_its_line_or_skipped(tmp_path, value, reason):
-    path = write(tmp_path / "a.jsonl", '{"text": "one"}\n{"text": ' + value + "}\n")
-    refused(rf"a\.jsonl line 2: not valid JSON \(.*{reason}", records, path)
+def test_a_defective_record_stops_with_its_place_or_is_skipped(tmp_path, name, content, message):
+    path = write(tmp_path / name, content)
+    refused(f"{name} {message}", records, path)
     problems = Problems("skip")
     assert [record.columns for record in read_table(path, problems)] == [{"text": "one"}]
-    assert "line 2" in problems.messages[0]
+    assert len(problems.messages) == 1
 
 
-def test_json_arrays_that_python_cannot_keep_are_refused(tmp_path):
-    for name, value in (("digits", "1" * 5000), ("brackets", "[" * 100_000)):
-        refused(f"{name}.json: not valid JSON", records, write(tmp_path / f"{name}.json", f"[{value}]"))
-    halved = write(tmp_path / "a.json", '[{"text": "one"}, {"text": "\\ud83d"}]')
-    refused(r"a\.json record 1: not valid JSON \(half of a surrogate pair", records, halved)
-    assert [record.columns for record in read_table(halved, Problems("skip"))] == [{"text": "one"}]
+@pytest.mark.parametrize(
+    "name, content, message",
+    [
+        ("none.tsv", None, ": there is no such file"),
+        ("a.tsv", "", ": the file is empty"),
+        ("a.tsv", b"sentence\nfine\ncaf\xe9\n", " line 3: byte 4 is not UTF-8; convert"),
+        ("a.csv", "x,x\n1,2\n", " line 1: two columns have the same name"),
+        ("a.csv", 'text,label\nfine,1\n"never closed,0\nmore,1\n', " line 3: not valid CSV"),
+        ("a.xlsx", "x\n", ": unknown suffix '.xlsx'"),
+        ("a.json", ONE, ": expected a JSON array of objects"),
+        ("a.json", "[1,\n 2 3]", " line 2 column 4: not valid JSON"),
+        ("a.json", b'[\n"\xff"]', " line 2: not UTF-8 at byte 3"),
+        ("a.json", f"[{'1' * 5000}]", ": not valid JSON"),
+        ("a.json", "[" * 100_000, ": not valid JSON"),
+    ],
+    ids=range(11),
+)
+def test_a_file_that_cannot_be_read_is_refused(tmp_path, name, content, message):
+    if content is not None:
+        write(tmp_path / name, content)
+    refused(name + message, records, tmp_path / name)
 
 
-def test_a_json_array_is_a_table_and_a_broken_one_names_line_and_column(tmp_path):
-    assert columns_of(write(tmp_path / "a.json", '[{"text": "one"}]')) == [{"text": "one"}]
-    refused("expected a JSON array of objects", records, write(tmp_path / "b.json", '{"text": "one"}'))
-    refused("c.json line 2 column 4: not valid JSON", read_json, write(tmp_path / "c.json", "[1,\n 2 3]"))
-    refused("d.json line 2: not UTF-8 at byte 3", read_json, write(tmp_path / "d.json", b'[\n"\xff"]'))
+def test_the_policy_is_to_stop_or_to_skip():
+    refused("on_error must be 'stop' or 'skip', not 'ignore'", Problems, "ignore")
 
 
 # --- rows of every shape ---
