@@ -18,8 +18,8 @@ import tensorflow as tf
 from keras import ops
 
 from bertlab import BertConfig, PreTrainingModel
+from bertlab.data.pretraining.batches import permuted
 from bertlab.data.pretraining.records import ExampleFiles
-from bertlab.data.pretraining.shuffling import permuted
 
 BATCH, STEPS, PEAK, WARMUP = 32, 1000, 1e-3, 0.1  # rows in an update; updates; rate; fraction of warm-up
 BETA_1, BETA_2, EPSILON, DECAY, CLIP = 0.9, 0.999, 1e-6, 0.01, 1.0  # of AdamW

@@ -25,7 +25,7 @@ from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
 
 # The modules of the library that stand-ins for earlier notebooks need: its files may be covered (`Limits.covered`).
 LIBRARY = (
-    "bertlab.data.pretraining.masking", "bertlab.data.tasks.alignment", "bertlab.data.tasks.metrics",
+    "bertlab.data.pretraining.masking", "bertlab.data.tasks.features", "bertlab.data.tasks.metrics",
     "bertlab.data.tasks.metrics_squad", "bertlab.families.bert", "bertlab.layers", "bertlab.models",
     "bertlab.models.outline", "bertlab.tokenizers.wordpiece.basic", "bertlab.tokenizers.wordpiece.encoding",
     "bertlab.tokenizers.wordpiece.graph", "bertlab.tokenizers.wordpiece.learner",

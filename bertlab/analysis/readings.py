@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.common.errors import DataError
-from bertlab.data.tasks.alignment import encode_words, first_tokens
+from bertlab.data.tasks.features import encode_words, first_tokens
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.families import check_attends
 from bertlab.tokenizers.wordpiece.encoding import text_column, text_inputs, with_specials

@@ -62,10 +62,7 @@ def translate(
 def _lines(path: Path) -> list[str]:
     from bertlab.data.documents_lines import Problems, numbered_lines
 
-    try:
-        lines = list(numbered_lines(path, Problems()))
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); expected a text file") from None
+    lines = list(numbered_lines(path, Problems()))
     for number, line in lines:
         if not line.strip():
             raise DataError(f"{path} line {number}: the line is empty; expected a text to translate")

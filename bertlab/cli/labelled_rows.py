@@ -12,8 +12,7 @@ from bertlab.data.tasks.formats import Problems
 from bertlab.data.tasks.formats_labels import is_whole, listed, require_two_classes
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.data.tasks.load import SOURCES, SPLITS, load_task
-from bertlab.data.tasks.rows import TaskData
-from bertlab.data.tasks.splits import check_rows
+from bertlab.data.tasks.rows import TaskData, check_rows
 
 _EXAMPLES = {"columns": "text=review", "conll": "tag_column=1"}
 

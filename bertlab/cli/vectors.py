@@ -148,7 +148,7 @@ def tune_vectors(
       bertlab tune-vectors questions.csv --column text_a=question --column text_b=answer --model DIR --out tuned
       bertlab tune-vectors sentences.txt --graded stsb-dev.tsv --model DIR --out tuned --learning-rate 1e-5
     """
-    from bertlab.data.tasks.unlabelled import read_pairs
+    from bertlab.data.tasks.load import read_pairs
 
     def read(path, *, columns, on_error, **not_of_texts):
         return read_pairs(path, columns, on_error)

@@ -1,7 +1,6 @@
 """Documents: paragraphs of sentences, from the built-in corpus, your own files or the Hugging Face hub.
 
-Everything that makes training examples starts from a stream of `Document`. Only one document is in memory at a time,
-and a very long one is split, so a corpus may be far larger than the memory.
+Only one document is in memory at a time, and a very long one is split: a corpus may be far larger than the memory.
 """
 
 import hashlib
@@ -13,7 +12,14 @@ from pathlib import Path
 
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.corpus.sentences import split_sentences
-from bertlab.data.documents_lines import MAX_BYTES_IN_LINE, Problems, check_not_table, json_of, numbered_lines
+from bertlab.data.documents_lines import (
+    MAX_BYTES_IN_LINE,
+    Problems,
+    RecordError,
+    check_not_table,
+    json_of,
+    numbered_lines,
+)
 
 MAX_PARAGRAPHS = 1000  # of one document read from text; a longer one is split
 
@@ -37,10 +43,7 @@ def is_validation(document_id: str, percent: float = 5.0) -> bool:
 
 
 def load_documents(
-    source: str | Path,
-    on_error: str = "stop",
-    skipped: Counter | None = None,
-    cache_dir: str | Path | None = None,
+    source: str | Path, on_error: str = "stop", skipped: Counter | None = None, cache_dir: str | Path | None = None
 ) -> Iterator[Document]:
     """Streams the documents of a source, always in the same order.
 
@@ -59,14 +62,19 @@ def load_documents(
     JSON, an empty document. Raises MissingDependencyError for "hf:" if `datasets` is not installed.
     """
     problems = Problems(on_error, counts=Counter() if skipped is None else skipped)
-    source = str(source)
-    if source == "builtin":
+    path = path_of(source, cache_dir)
+    if path is None:
+        return _hub_documents(_hub_texts(source.removeprefix("hf:")), source, problems)
+    return _file_documents(path, problems)
+
+
+def path_of(source: str | Path, cache_dir: str | Path | None = None) -> Path | None:
+    """The file or folder that a source is read from; None for a data set of the hub."""
+    if str(source) == "builtin":
         from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
 
-        return _jsonl_documents(ensure_corpus(cache_dir) / DOCUMENTS, DOCUMENTS, problems)
-    if source.startswith("hf:"):
-        return _hub_documents(_hub_texts(source.removeprefix("hf:")), source, problems)
-    return _file_documents(Path(source), problems)
+        return ensure_corpus(cache_dir) / DOCUMENTS
+    return None if str(source).startswith("hf:") else Path(source)
 
 
 def text_files(folder: str | Path) -> list[Path]:
@@ -170,34 +178,35 @@ def _jsonl_documents(path: Path, name: str, problems: Problems) -> Iterator[Docu
             continue
         try:
             record = json_of(line)
+            paragraphs = _record_paragraphs(record)
         except ValueError as error:
             problems.report(path, number, "malformed JSON", f"each line holds one JSON object ({error})")
-            continue
-        reason, paragraphs = _record_paragraphs(record)
-        if reason:
-            problems.report(path, number, *reason)
+        except RecordError as error:
+            problems.report(path, number, *error.args)
         else:
             yield Document(str(record.get("id", f"{name}#{number}")), paragraphs, str(record.get("source", name)))
 
 
-def _record_paragraphs(record) -> tuple[tuple[str, str] | None, tuple[tuple[str, ...], ...]]:
-    """(the problem and its remedy, or None; the paragraphs) of one JSON object."""
+def _record_paragraphs(record) -> tuple[tuple[str, ...], ...]:
+    """The paragraphs of a JSON object. Raises RecordError with the problem and its remedy."""
     if not isinstance(record, dict) or ("text" not in record and "paragraphs" not in record):
-        return ("no text", 'each line holds {"text": "…"} or {"paragraphs": […]}'), ()
+        raise RecordError("no text", 'each line holds {"text": "…"} or {"paragraphs": […]}')
     if "paragraphs" in record:
         given = record["paragraphs"]
         if not isinstance(given, list) or not all(
             isinstance(each, str) or (isinstance(each, list) and all(isinstance(part, str) for part in each))
             for each in given
         ):
-            return ("wrong type", '"paragraphs" must be a list of strings or of lists of strings (sentences)'), ()
+            raise RecordError("wrong type", '"paragraphs" must be a list of strings or of lists of strings (sentences)')
         paragraphs = (split_sentences(each) if isinstance(each, str) else each for each in given)
     else:
         if not isinstance(record["text"], str):
-            return ("wrong type", f'"text" must be a string, not {type(record["text"]).__name__}'), ()
+            raise RecordError("wrong type", f'"text" must be a string, not {type(record["text"]).__name__}')
         paragraphs = map(split_sentences, split_paragraphs(record["text"]))
     kept = tuple(tuple(sentences) for sentences in paragraphs if any(sentence.strip() for sentence in sentences))
-    return (None, kept) if kept else (("empty document", "leave the line out or give it a text"), ())
+    if not kept:
+        raise RecordError("empty document", "leave the line out or give it a text")
+    return kept
 
 
 def split_paragraphs(text: str) -> list[str]:

@@ -60,9 +60,19 @@ class Problems:
             self.add(f"{where}: {error}")
 
 
+def open_binary(path: str | Path):
+    """Opens a file for reading bytes. Raises DataError if there is none or it cannot be read."""
+    try:
+        return open(path, "rb")
+    except FileNotFoundError:
+        raise DataError(f"{path}: there is no such file") from None
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror})") from None
+
+
 def numbered_lines(path: Path, problems: Problems) -> Iterator[tuple[int, str]]:
     """The good lines of a UTF-8 file with their numbers, from 1; the others are reported to `problems`."""
-    with path.open("rb") as file:
+    with open_binary(path) as file:
         number = 0
         while raw := file.readline(MAX_BYTES_IN_LINE + 1):
             number += 1

@@ -37,22 +37,17 @@ class ParsedSentence:
 def read_conllu(path: str | Path) -> list[ParsedSentence]:
     """The sentences of a CoNLL-U file.
 
-    Comments, the lines of multiword tokens ("1-2") and empty nodes ("8.1") are left out: they are not words of the
-    tree.
-
+    Comments, multiword tokens ("1-2") and empty nodes ("8.1") are left out: they are not words of the tree.
     Raises DataError, naming file and line: no such file, not UTF-8, a line without ten columns, words that are not
     numbered 1, 2, 3 …, a head that is missing or not a word of the sentence, no sentence at all.
     """
-    path = Path(path)
-    if not path.is_file():
-        raise DataError(f"{path}: no such file; give a treebank in CoNLL-U format")
     sentences = [_sentence(path, words) for block in read_blocks(path) if (words := _words(path, block))]
     if not sentences:
         raise DataError(f"{path}: expected at least one sentence, got none")
     return sentences
 
 
-def _words(path: Path, block: list[tuple[int, str]]) -> list[tuple[int, list[str]]]:
+def _words(path: str | Path, block: list[tuple[int, str]]) -> list[tuple[int, list[str]]]:
     """The words of a sentence: the line's number and its columns."""
     words = []
     for number, line in block:
@@ -69,7 +64,7 @@ def _words(path: Path, block: list[tuple[int, str]]) -> list[tuple[int, list[str
     return words
 
 
-def _sentence(path: Path, lines: list[tuple[int, list[str]]]) -> ParsedSentence:
+def _sentence(path: str | Path, lines: list[tuple[int, list[str]]]) -> ParsedSentence:
     heads = []
     for expected, (number, columns) in enumerate(lines, 1):
         where, head = f"{path} line {number}", columns[_HEAD]

@@ -8,9 +8,8 @@ from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
 from bertlab.common.job import Job
-from bertlab.data.tasks.formats_published import find_task
+from bertlab.data.tasks.formats_published import find_task, write_glue
 from bertlab.data.tasks.formats_records import Columns
-from bertlab.data.tasks.formats_submit import write_glue
 from bertlab.data.tasks.load import SPLITS, has_fixed_format, load_task
 from bertlab.data.tasks.rows import PairRow, Row, TaskData
 from bertlab.predict.predictor import Predictor

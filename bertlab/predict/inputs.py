@@ -16,13 +16,9 @@ from typing import BinaryIO
 
 from bertlab.common.errors import DataError, asked
 from bertlab.data.documents_lines import Problems, json_of
-from bertlab.data.tasks.formats import TABLE_SUFFIXES, read_json, read_table
-from bertlab.data.tasks.formats_conll import conll_records
-from bertlab.data.tasks.formats_records import ANSWER_ROLES, ROLES, guess_shape, with_usual_columns
-from bertlab.data.tasks.formats_squad import is_squad, read_squad
-from bertlab.data.tasks.load import CONLL_SUFFIXES
+from bertlab.data.tasks.formats import CONLL_SUFFIXES, TABLE_SUFFIXES, read_conll, read_table
+from bertlab.data.tasks.formats_records import ANSWER_ROLES, ROLES, guess_shape, unlabelled_rows, with_usual_columns
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
-from bertlab.data.tasks.unlabelled import unlabelled_rows
 from bertlab.training.finetuning.task_kinds import EITHER
 
 EXPECTED = {
@@ -132,11 +128,6 @@ def _rows_of_lines(file: BinaryIO, shape: str) -> Iterator[Row]:
 
 
 def _rows_of_table(path: Path, shape: str, columns: dict) -> Iterator[Row]:
-    if path.suffix.lower() == ".json" and is_squad(read_json(path)):
-        if shape != "question":
-            raise DataError(f"{path}: has questions in SQuAD's format, and the model reads the shape {shape}")
-        yield from read_squad(path, Problems())
-        return
     problems, rows = Problems("skip"), ()
     records = iter(read_table(path, problems))
     first = next(records, None)
@@ -171,7 +162,7 @@ def _rows_of_conll(path: Path, shape: str) -> Iterator[Row]:
     if shape != "tagging":
         raise DataError(f"{path}: has a word on each line, for a tagger; the model reads the shape {shape}")
     problems = Problems("skip")
-    records = conll_records(path, problems, {"tag_column": None})
+    records = read_conll(path, problems, {"tag_column": None})
     yield from _until_a_problem(unlabelled_rows(records, shape, {}, problems), problems)
 
 

@@ -149,7 +149,7 @@ def test_xlnet_is_trained_fine_tuned_and_answers_with_its_own_rows(cls_last, tmp
     context = "The tests run. They take a minute each, and the notebooks take longer than that."
     rows = [QuestionRow("1", "what?", context, ("tests",), (4,)), QuestionRow("2", "why?", context)]
     windows = make_windows(rows, cls_last, max_length=24, stride=8, max_question_length=8)
-    inputs, targets = windows.features.arrays()
+    inputs, targets = windows.features.batch(range(len(windows)), 24)
     ids = inputs["input_ids"]
     for window, row in enumerate(ids):
         assert row[windows.no_answer_column[window]] == vocabulary.cls_id

@@ -4,7 +4,7 @@ import keras
 import numpy as np
 from keras import ops
 
-from bertlab.data.tasks import alignment
+from bertlab.data.tasks import features
 
 __all__ = ["ClassificationHead", "SpanHead", "align_labels", "best_span", "choice_logits", "layer_rates",
            "tagging_loss"]  # fmt: skip
@@ -43,13 +43,13 @@ def choice_logits(hidden, v, choices):
 
 def align_labels(pieces_of_words, tags):
     """The tag on each word's first token, −100 on all other positions of [CLS] tokens [SEP]."""
-    inner = alignment.align_tags([len(pieces) for pieces in pieces_of_words], tags)
-    return [alignment.IGNORED, *inner.tolist(), alignment.IGNORED]
+    inner = features.align_tags([len(pieces) for pieces in pieces_of_words], tags)
+    return [features.IGNORED, *inner.tolist(), features.IGNORED]
 
 
 def tagging_loss(logits, labels):
     """Mean cross-entropy over the positions whose label is not −100; 0 without any."""
-    asked = ops.cast(labels != alignment.IGNORED, logits.dtype)
+    asked = ops.cast(labels != features.IGNORED, logits.dtype)
     losses = ops.sparse_categorical_crossentropy(ops.maximum(labels, 0), logits, from_logits=True)
     return ops.sum(losses * asked) / ops.maximum(ops.sum(asked), 1)
 

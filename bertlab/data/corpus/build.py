@@ -18,7 +18,6 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 
@@ -27,9 +26,8 @@ from platformdirs import user_cache_path
 from bertlab.common.errors import DataError
 from bertlab.common.files import write_text
 from bertlab.common.progress import track
-from bertlab.data.corpus.repeats import RepeatFilter
 from bertlab.data.corpus.sources import SourceFile, installed_versions, source_files
-from bertlab.data.corpus.texts import Docstring, FileTexts, Sentence, read_file
+from bertlab.data.corpus.texts import Docstring, FileTexts, RepeatFilter, Sentence, read_file
 
 DOCUMENTS, DOCSTRINGS, MANIFEST = "documents.jsonl", "docstrings.jsonl", "manifest.json"
 
@@ -104,20 +102,15 @@ def _read_all(files: list[SourceFile], workers: int) -> Iterator[FileTexts]:
         yield from map(read_file, files)
         return
     with ProcessPoolExecutor(workers, mp_context=multiprocessing.get_context("spawn")) as pool:
-        with _hidden_main():
+        main = sys.modules["__main__"]
+        sys.modules["__main__"] = ModuleType(
+            "__main__"
+        )  # a process imports the script, and runs it without a main guard
+        try:
             results = pool.map(read_file, files, chunksize=16)  # starts the processes
+        finally:
+            sys.modules["__main__"] = main
         yield from results
-
-
-@contextmanager
-def _hidden_main() -> Iterator[None]:
-    """Hides the caller's script: a spawned process would import it, and run it again if it has no main guard."""
-    main = sys.modules["__main__"]
-    sys.modules["__main__"] = ModuleType("__main__")
-    try:
-        yield
-    finally:
-        sys.modules["__main__"] = main
 
 
 def _json_line(record: dict) -> bytes:
@@ -167,5 +160,5 @@ def _docstring_record(file: FileTexts, docstring: Docstring, paragraphs: list) -
         "kind": docstring.kind,
         "signature": docstring.signature,
         "paragraphs": list(map(pairs, paragraphs)),
-        "parameters": [[parameter.name, pairs(parameter.sentences)] for parameter in docstring.parameters],
+        "parameters": [[name, pairs(sentences)] for name, sentences in docstring.parameters],
     }

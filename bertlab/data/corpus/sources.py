@@ -134,7 +134,14 @@ def raw_texts(file: SourceFile) -> list[RawText]:
     content = Path(file.path).read_bytes().decode("utf-8")
     suffix = PurePosixPath(file.name).suffix
     if suffix == ".py":
-        return _python_texts(content, _module_name(file.name))
+        parts = list(PurePosixPath(file.name).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        module, tree = ".".join(parts[1:] if parts[0] == STDLIB else parts), ast.parse(content)
+        found = _comments(content, module)
+        _add_docstring(tree, module, "module", found)
+        _walk(tree, module, found)
+        return [text for _, text in sorted(found, key=lambda each: each[0])]
     if suffix == ".ipynb":
         cells = [cell for cell in json.loads(content).get("cells", ()) if cell.get("cell_type") == "markdown"]
         content = "\n\n".join("".join(cell["source"]) for cell in cells)
@@ -143,22 +150,7 @@ def raw_texts(file: SourceFile) -> list[RawText]:
     return [RawText(file.name, "page", (), content)]
 
 
-def _module_name(name: str) -> str:
-    parts = list(PurePosixPath(name).with_suffix("").parts)
-    if parts[-1] == "__init__":
-        parts.pop()
-    return ".".join(parts[1:] if parts[0] == STDLIB else parts)
-
-
 _CHANGE_LOG = re.compile(r"^[#\s]*(?:change ?log|changes|release (?:notes|history)|history)\s*$", re.I | re.M)
-
-
-def _python_texts(content: str, module: str) -> list[RawText]:
-    found = _comments(content, module)
-    tree = ast.parse(content)
-    _add_docstring(tree, module, "module", found)
-    _walk(tree, module, found)
-    return [text for _, text in sorted(found, key=lambda each: each[0])]
 
 
 _COMMENT_BLOCK = re.compile(r"(?:^[ \t]*#(?: .*)?\n)+", re.MULTILINE)

@@ -8,11 +8,11 @@ import itertools
 import re
 import warnings
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from bertlab.data.corpus.blocks import ITEM, PARAMETER, PROSE, read_blocks
-from bertlab.data.corpus.cleaning import clean_inline, unmark
-from bertlab.data.corpus.sentences import is_prose, split_sentences
+from bertlab.data.corpus.sentences import clean_inline, is_prose, split_sentences, unmark
 from bertlab.data.corpus.sources import SourceFile, raw_texts
 
 MIN_WORDS = 8  # of a paragraph
@@ -36,12 +36,7 @@ class Sentence:
         return len(self.text.split())
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """A docstring's text about one parameter; its sentences may be short."""
-
-    name: str
-    sentences: tuple[Sentence, ...]
+Parameter = tuple[str, tuple[Sentence, ...]]  # its name and the sentences about it, which may be short
 
 
 @dataclass(frozen=True)
@@ -103,7 +98,7 @@ def clean_text(text: str, dropped: Counter) -> tuple[tuple[tuple[Sentence, ...],
             for block in blocks:
                 sentences = clean_sentences(_LEADING_TYPE.sub("", block.text), dropped, least_words=2)
                 if sentences:
-                    parameters.append(Parameter(block.name, tuple(sentences)))
+                    parameters.append((block.name, tuple(sentences)))
         elif kind == ITEM:
             sentences = [each for block in blocks for each in clean_sentences(block.text, dropped)]
             _keep_paragraph(sentences, paragraphs, dropped)
@@ -126,7 +121,7 @@ def _keep_paragraph(sentences: list[Sentence], paragraphs: list, dropped: Counte
         dropped[f"paragraph under {MIN_WORDS} words"] += 1
 
 
-def _words(sentences: list[Sentence]) -> int:
+def _words(sentences: Iterable[Sentence]) -> int:
     return sum(sentence.words for sentence in sentences)
 
 
@@ -145,3 +140,49 @@ def clean_sentences(text: str, dropped: Counter, least_words: int = 3) -> list[S
             plain, spans = unmark(marked)
             kept.append(Sentence(plain, tuple(spans)))
     return kept
+
+
+# === Repetitions ===
+
+_IDENTIFIER = re.compile(r"\b\w*(?:\d|_|(?<=[a-z])[A-Z]|\w\.\w)[\w.]*\b")
+_NOT_A_LETTER = re.compile(r"[\W_]+")
+
+
+def masked_form(sentence: Sentence) -> str:
+    """The form that repetitions of a sentence share: lower-case words, identifiers and numbers masked."""
+    text, end = "", 0
+    for start, stop in sentence.code:
+        text += sentence.text[end:start] + " x_x "
+        end = stop
+    text = _IDENTIFIER.sub("x", text + sentence.text[end:])
+    return _NOT_A_LETTER.sub(" ", text).strip().lower()
+
+
+class RepeatFilter:
+    """Drops copies of a paragraph that differ in a name, a number or one added sentence.
+
+    TensorFlow's generated wrappers and its v1/v2 twins repeat themselves thousands of times. A paragraph is new when
+    more than half of its words is in sentences whose `masked_form` was not there before.
+    """
+
+    def __init__(self):
+        self._seen: set[str] = set()
+        self.dropped = Counter()
+
+    def new_parts(self, docstring: Docstring) -> tuple[list[tuple[Sentence, ...]], tuple[Sentence, ...]]:
+        """The paragraphs of a docstring that are new, and one paragraph of the parameter descriptions that are."""
+        paragraphs = [paragraph for paragraph in docstring.paragraphs if self._is_new(paragraph)]
+        new = [sentences for _, sentences in docstring.parameters if self._is_new(sentences)]
+        described = tuple(itertools.chain.from_iterable(new))
+        return paragraphs, described if _words(described) >= MIN_WORDS else ()
+
+    def _is_new(self, sentences: tuple[Sentence, ...]) -> bool:
+        new_words, forms = 0, []
+        for sentence in sentences:
+            forms.append(masked_form(sentence))
+            if forms[-1] not in self._seen:
+                new_words += sentence.words
+        is_new = 2 * new_words > _words(sentences)
+        self.dropped["repeated paragraph or description"] += not is_new
+        self._seen.update(forms)
+        return is_new

@@ -1,14 +1,13 @@
 """Collators: they turn stored rows, ids and segments, into the inputs and targets of an objective.
 
-A batch goes through a run's collators one after the other. Each is called with the rows and the number of the batch,
-and is a pure function of both and of its own settings. No collator remembers anything between two batches, so a run
-that resumes at step k sees the same batches as a run that never stopped.
+Each is a pure function of the rows, the number of the batch and its own settings: a run that resumes at step k sees the
+same batches as a run that never stopped.
 
 Letters: B batch, T tokens, P predictions.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -17,21 +16,15 @@ from bertlab.data.pretraining.settings import ExampleSettings
 
 _ORDER = 8  # begins the seeds of orders, so that they do not repeat the draws of the masks
 Rows = dict[str, np.ndarray]  # arrays whose first axis is the row, by the names of docs/architecture.md
-
-
-class Collator(Protocol):
-    """Anything that turns the rows of batch `number` into other rows; the same rows and number give the same result."""
-
-    def __call__(self, rows: Rows, number: int) -> Rows: ...
+Collator = Callable[[Rows, int], Rows]  # from the rows and the number of a batch to other rows
 
 
 @dataclass(frozen=True, eq=False)
 class MaskTokens:
     """Masks rows that were stored without masks: dynamic masking (Liu et al. 2019, section 4.1).
 
-    Rows that were stored with masks (static masking) stay as they are. The masks are decided by the settings, a run's
-    seed and the number of the batch. Adds masked_lm_positions, masked_lm_ids (B, P) int32 and masked_lm_weights (B, P)
-    float32.
+    Rows that were stored with masks (static masking) stay as they are. Adds masked_lm_positions, masked_lm_ids (B, P)
+    int32 and masked_lm_weights (B, P) float32.
 
     Example:
         batches_of(rows, 32, collators=[MaskTokens(PieceTable.of(vocabulary), settings)])
@@ -53,12 +46,8 @@ class DrawOrder:
     """Shows the predicted tokens, and draws the order in which they are predicted (Yang et al. 2019, "XLNet").
 
     All other tokens come before them. So predictions and order together are the last part of a random order of all
-    tokens (section 2.3). Masks are undone: a model with two streams does not see a token that it predicts. A run's seed
-    and the number of the batch decide the order. Adds order_ids (B, T) int32: 0 for tokens that are not predicted,
-    1, 2, 3 … for the others in their order.
-
-    Example:
-        batches_of(rows, 32, collators=[MaskTokens(table, settings), DrawOrder()])
+    tokens (section 2.3). Masks are undone: a model with two streams does not see a token that it predicts. Adds
+    order_ids (B, T) int32: 0 for tokens that are not predicted, 1, 2, 3 … for the others in their order.
     """
 
     seed: int = 0
@@ -162,8 +151,8 @@ class ShiftPositions:
     offset for each row trains them all, and what a head learns about neighbours holds anywhere (Kiyono et al. 2021,
     "SHAPE: Shifted Absolute Position Embedding for Transformers").
 
-    num_positions: the model's number of positions, at least T. The seed and the number of the batch decide the offsets.
-    Adds position_ids (B, T) int32: 0 … T − 1 plus the row's offset.
+    num_positions: the model's number of positions, at least T. Adds position_ids (B, T) int32: 0 … T − 1 plus the row's
+    offset.
     """
 
     num_positions: int

@@ -7,12 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import tensorflow as tf
 
-from bertlab.data.pretraining.batches import Batches, ExampleArrays, Examples
+from bertlab.data.pretraining.batches import Batches, ExampleArrays
 from bertlab.data.pretraining.collators import Collator
 
 
 def batches_of(
-    examples: Examples | Mapping[str, np.ndarray],
+    examples,
     batch_size: int,
     shuffle_seed: int | None = None,
     repeat: bool = False,
@@ -20,7 +20,7 @@ def batches_of(
     drop_remainder: bool = True,
     collators: Sequence[Collator] = (),
 ) -> tf.data.Dataset:
-    """A `tf.data.Dataset` of batches, from arrays in memory or from records.
+    """A `tf.data.Dataset` of batches, from arrays in memory (a dict or `ExampleArrays`) or `ExampleFiles`.
 
     start_batch: the number of the first batch; a run that has trained k steps resumes with k. The others: see
     `Batches`. Every element is a dict of (B, T), (B, P) and (B,) tensors, int32 except weights (float32), with static
@@ -65,11 +65,7 @@ def _quiet(dataset: tf.data.Dataset) -> tf.data.Dataset:
 
 
 class _Ahead:
-    """Makes the next batches in a Python thread while the model works on this one.
-
-    `Dataset.prefetch` would do the same in a TensorFlow thread, which must call Python for every batch; if the
-    interpreter shuts down meanwhile, thread and interpreter wait for each other forever.
-    """
+    """Makes the next batches in a Python thread while the model works; for `Dataset.prefetch` see `_quiet`."""
 
     BATCHES = 4
     seconds_waited = 0.0  # by all data sets of this process

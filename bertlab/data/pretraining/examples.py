@@ -3,9 +3,6 @@
     [CLS] a a a a [SEP] b b b [SEP] [PAD] [PAD]      input_ids
       0   0 0 0 0   0   1 1 1   1     0     0        token_type_ids
 
-Text becomes arrays once, and every later step works on whole arrays. `make_examples` does all of it for a corpus
-that fits into memory; `bertlab.data.pretraining.make` runs the same steps part by part for a larger one.
-
 Letters: N rows, T tokens in a row, P predictions in a row.
 """
 
@@ -15,16 +12,9 @@ from types import SimpleNamespace
 import numpy as np
 
 from bertlab.common.errors import DataError
+from bertlab.data.pretraining import segments
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
 from bertlab.data.pretraining.original import make_original
-from bertlab.data.pretraining.segments import (
-    Pairs,
-    TokenDocuments,
-    join_documents,
-    make_pairs,
-    make_spans,
-    without_outer_separators,
-)
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.wordpiece.encoding import Ragged, pack_rows, range_indices
 
@@ -37,9 +27,8 @@ def make_examples(documents: Iterable, tokenizer, settings: ExampleSettings | No
     documents: `bertlab.data.documents.Document`s. tokenizer: any `bertlab.tokenizers.wordpiece.base.Tokenizer`.
     Returns arrays by the names of docs/architecture.md, one row per example: input_ids, token_type_ids and
     attention_mask (N, T) int32 (for packed rows sequence_ids and position_ids instead of attention_mask),
-    masked_lm_positions and masked_lm_ids (N, P) int32, masked_lm_weights (N, P) float32, and with next_sentence
-    next_sentence_labels (N,) int32, 0 = IsNext. With `settings.dynamic_masking` the masked_lm arrays are left out:
-    the reader draws new ones for every batch.
+    masked_lm_positions and masked_lm_ids (N, P) int32, masked_lm_weights (N, P) float32 (not with dynamic masking), and
+    with next_sentence next_sentence_labels (N,) int32, 0 = IsNext.
     Raises DataError if the text gives no example.
     """
     settings = settings or ExampleSettings()
@@ -48,7 +37,7 @@ def make_examples(documents: Iterable, tokenizer, settings: ExampleSettings | No
 
 
 def examples_from_tokens(
-    tokens: TokenDocuments, vocabulary, settings: ExampleSettings, unit: int
+    tokens: segments.TokenDocuments, vocabulary, settings: ExampleSettings, unit: int
 ) -> dict[str, np.ndarray]:
     """The examples of one unit of a corpus: a pure function of its tokens, the settings and the unit's number."""
     table = PieceTable.of(vocabulary)
@@ -71,7 +60,7 @@ def examples_from_tokens(
     return rows | {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
-def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
+def tokenize_documents(documents: Iterable, tokenizer) -> segments.TokenDocuments:
     """The tokens of all sentences, end to end. Sentences and documents without a token are left out.
 
     Raises DataError if there is no token.
@@ -91,27 +80,29 @@ def tokenize_documents(documents: Iterable, tokenizer) -> TokenDocuments:
     if not len(document_of):
         raise DataError("the documents hold white space or control characters only: examples need text")
     splits = (np.concatenate([[0], np.cumsum(one[one > 0])]).astype(np.int64) for one in (lengths, kept))
-    return TokenDocuments(np.asarray(ragged.values, np.int32), *splits)
+    return segments.TokenDocuments(np.asarray(ragged.values, np.int32), *splits)
 
 
 def make_rows(
-    tokens: TokenDocuments, table: PieceTable, settings: ExampleSettings, rng: np.random.Generator
+    tokens: segments.TokenDocuments, table: PieceTable, settings: ExampleSettings, rng: np.random.Generator
 ) -> dict[str, np.ndarray]:
     """One pass over the documents: rows without masks, (N, T) int32 each; see `make_examples` for the names."""
     if settings.next_sentence:
-        return _lay_out_pairs(tokens.values, make_pairs(tokens, settings, rng), table, settings.sequence_length)
+        return _lay_out_pairs(
+            tokens.values, segments.make_pairs(tokens, settings, rng), table, settings.sequence_length
+        )
     if settings.cross_documents:
-        tokens = join_documents(tokens, table.sep)
-    starts, lengths = make_spans(tokens, settings, rng)
+        tokens = segments.join_documents(tokens, table.sep)
+    starts, lengths = segments.make_spans(tokens, settings, rng)
     if settings.cross_documents:
-        starts, lengths = without_outer_separators(tokens.values, starts, lengths, table.sep)
+        starts, lengths = segments.without_outer_separators(tokens.values, starts, lengths, table.sep)
     return _lay_out_spans(tokens.values, starts, lengths, table, settings)
 
 
 # --- laying out ---
 
 
-def _lay_out_pairs(values: np.ndarray, pairs: Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
+def _lay_out_pairs(values: np.ndarray, pairs: segments.Pairs, table: PieceTable, width: int) -> dict[str, np.ndarray]:
     """[CLS] A [SEP] B [SEP], one pair in each row, or A [SEP] B [SEP] [CLS]."""
     special = SimpleNamespace(
         cls_id=table.cls, sep_id=table.sep, pad_id=table.pad, cls_last=table.cls_last, pair_separators=1
@@ -159,14 +150,11 @@ def pack(lengths: np.ndarray, width: int) -> tuple[np.ndarray, np.ndarray, int]:
     """Puts examples of the given lengths (M,) into rows of `width` tokens, so that little of a batch is padding.
 
     Best fit, longest first: every example goes into the fullest row in which it still fits. Krell et al. 2021,
-    "Efficient sequence packing without cross-contamination", find that almost no padding remains. The examples of a row
-    stay separate: `sequence_ids` shows which tokens belong together, and `position_ids` restart at 0 in each.
+    "Efficient sequence packing without cross-contamination", find that almost no padding remains.
 
     Returns the row of each example, its offset there, both (M,) int64, and the number of rows. Every length must lie
     between 1 and `width`. Equal lengths are placed in the order they come in.
     """
-    if len(lengths) and not 1 <= lengths.min() <= lengths.max() <= width:
-        raise ValueError(f"lengths must lie between 1 and {width}, found {lengths.min()} to {lengths.max()}")
     rows, offsets = np.empty(len(lengths), np.int64), np.empty(len(lengths), np.int64)
     open_rows: list[list[int]] = [[] for _ in range(width + 1)]  # rows by the number of tokens that still fit
     free = 0  # bit r is set when a row with r free tokens is open: the tightest fit is the lowest set bit ≥ `length`

@@ -5,10 +5,9 @@
               ──▶ …                                                    └──▶ manifest.json, when all are done
 
 The text is cut into *units* of about two million characters, and a shard is a pure function of (its unit, the unit's
-number, settings, vocabulary). Therefore the number of workers changes no byte; memory holds a few units, however
-large the corpus; an existing shard is finished, so a run that was killed resumes.
-The price: a random next sentence comes from the same unit (a thousand documents or so), not from the whole corpus, and
-`procedure="original"` runs the published script on each unit, unit u with the random seed `seed + u`.
+number, settings, vocabulary). Therefore the number of workers changes no byte, memory holds a few units, and a run that
+was killed resumes. The price: a random next sentence comes from the same unit (a thousand documents or so), not from
+the whole corpus, and `procedure="original"` runs the published script on each unit, with the seed plus its number.
 """
 
 import hashlib
@@ -30,7 +29,7 @@ from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.common.files import read_json, write_bytes, write_json
 from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.data.documents import Document, is_validation, load_documents, text_sha256
+from bertlab.data.documents import Document, is_validation, load_documents, path_of, text_sha256
 from bertlab.data.pretraining.examples import examples_from_tokens, tokenize_documents
 from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -95,11 +94,20 @@ def make_data(
         raise DataError(f"workers ({workers}) and unit_characters ({unit_characters}) must be at least 1")
     folder = Path(folder)
     is_path = isinstance(source, str | Path)
-    identity = _identity(source, tokenizer, settings, split, on_error, unit_characters)
+    identity = {
+        "format": FORMAT,
+        "source": str(source) if is_path else "documents",
+        "split": split,
+        "on_error": on_error,
+        "unit_characters": unit_characters,
+        "seed": settings.seed,
+        "settings": settings.to_dict(),
+        **recorded_with_vocabulary(tokenizer),
+    }
     older = {"settings": ExampleSettings().to_dict()}  # for folders from before a setting existed
     work = Job(folder, f"{_PROGRESS}/{_PLAN}", identity, defaults=older, error=DataError)
-    made = _made_in_the_same_way(work)
-    path = _path_of(source) if is_path else None
+    made = made_in_the_same_way(work)
+    path = path_of(source) if is_path else None
     digest = path and text_sha256(path)
     text = {"text_sha256": digest} if digest else {}
     if made is not None and digest and made.get("text_sha256", digest) != digest:  # older manifests do not have it
@@ -120,9 +128,7 @@ def make_data(
     if complete:
         deque(units, maxlen=0)  # compares each unit
         return made
-    if (
-        path and path.is_dir() and folder.resolve().is_relative_to(path.resolve())
-    ):  # vocab.txt would be one of the texts
+    if path and path.is_dir() and folder.resolve().is_relative_to(path.resolve()):  # vocab.txt would be a text
         raise DataError(f"{folder}: is inside {path}, whose files are read; choose a folder outside of it")
     work.begin()
     for partial in [*folder.glob(".*.partial"), *work.file.parent.glob(".*.partial")]:  # left by a kill
@@ -224,20 +230,7 @@ def count_examples(examples: dict[str, np.ndarray], pad_id: int, mask_id: int) -
 # --- the run ---
 
 
-def _identity(source, tokenizer, settings, split: str, on_error: str, unit_characters: int) -> dict:
-    return {
-        "format": FORMAT,
-        "source": str(source) if isinstance(source, str | Path) else "documents",
-        "split": split,
-        "on_error": on_error,
-        "unit_characters": unit_characters,
-        "seed": settings.seed,
-        "settings": settings.to_dict(),
-        **recorded_with_vocabulary(tokenizer),
-    }
-
-
-def _made_in_the_same_way(work: Job) -> dict | None:
+def made_in_the_same_way(work: Job) -> dict | None:
     """The manifest, None before there is one. Raises DataError if the folder's examples were made in another way."""
     if (work.path / MANIFEST).exists():
         manifest = read_manifest(work.path)
@@ -248,15 +241,6 @@ def _made_in_the_same_way(work: Job) -> dict | None:
     elif any(work.path.glob("examples-*.tfrecord")):
         raise DataError(f"{work.path}: holds .tfrecord files but no {MANIFEST}; choose an empty folder")
     return None
-
-
-def _path_of(source: str | Path) -> Path | None:
-    """The file or folder that is read; None for a data set of the hub."""
-    if str(source) == "builtin":
-        from bertlab.data.corpus.build import DOCUMENTS, ensure_corpus
-
-        return ensure_corpus() / DOCUMENTS
-    return None if str(source).startswith("hf:") else Path(source)
 
 
 def _same_units(folder: Path, units: Iterable[Unit], entries: list[dict]) -> Iterator[Unit]:
@@ -277,14 +261,14 @@ def _other_text(folder: Path, difference: str) -> DataError:
 
 def _finished_shards(job: ShardJob, made: dict | None) -> dict[str, dict]:
     """Entries of the complete shards, by file name."""
-    folder = Path(job.folder)
-    progress = sorted((folder / _PROGRESS).glob("[0-9]*.json"))
+    progress = sorted(Path(job.folder, _PROGRESS).glob("[0-9]*.json"))
     entries = map(read_json, progress) if made is None else made["shards"]
-    return {entry["file"]: entry for entry in entries if _is_whole(folder / entry["file"], entry, job.layout)}
+    return {entry["file"]: entry for entry in entries if _is_whole(job, entry)}
 
 
-def _is_whole(path: Path, entry: dict, layout: Layout) -> bool:
-    return path.is_file() and path.stat().st_size == entry["examples"] * layout.size
+def _is_whole(job: ShardJob, entry: dict) -> bool:
+    path = Path(job.folder, entry["file"])
+    return path.is_file() and path.stat().st_size == entry["examples"] * job.layout.size
 
 
 def _run(job: ShardJob, units: Iterator[Unit], done: dict, executor: Executor, in_flight: int) -> list[dict]:
@@ -319,7 +303,7 @@ def _result(future: Future, job: ShardJob, unit: Unit) -> dict:
             f"{job.folder}: a worker process died while making {unit.file} or another shard (out of memory?). Finished "
             "shards are kept: run the same command again, with fewer workers"
         ) from error
-    if not _is_whole(Path(job.folder) / unit.file, entry, job.layout):
+    if not _is_whole(job, entry):
         raise DataError(
             f"{job.folder}: expected {unit.file} from a worker, but it is not there. The workers of a cluster "
             "must see the folder under the same path: choose one on a shared file system"

@@ -21,7 +21,7 @@ from bertlab.data.pretraining.settings import ExampleSettings
 
 @dataclass(frozen=True, eq=False)
 class PieceTable:
-    """The facts about a vocabulary that masking needs, as arrays.
+    """The ids and properties of tokens that masking needs.
 
     cls, sep, pad, mask: ids of the special tokens. replacements: (R,) int32, the ids that a random replacement is
     drawn from: all except the special and the [unused…] ones. continues: (V,) bool, whether a token continues a word.
@@ -169,9 +169,4 @@ def _replace(
     shape = (len(input_ids), settings.max_predictions)
     positions, ids, weights = np.zeros(shape, np.int32), np.zeros(shape, np.int32), np.zeros(shape, np.float32)
     positions[rows, slots], ids[rows, slots], weights[rows, slots] = columns, originals, 1
-    return {
-        "input_ids": masked,
-        "masked_lm_positions": positions,
-        "masked_lm_ids": ids,
-        "masked_lm_weights": weights,
-    }
+    return {"input_ids": masked, "masked_lm_positions": positions, "masked_lm_ids": ids, "masked_lm_weights": weights}

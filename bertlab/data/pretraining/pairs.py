@@ -1,8 +1,7 @@
 """Pairs of texts, a source and its target, as a folder of examples: what an encoder–decoder is trained on.
 
-A file of pairs has a source, a tab and its target in every line; or two files have as many lines each, the source in
-one and the target in the other. The folder is like those of `bertlab data make` (see `records`): a row has input_ids
-and attention_mask (S,), the source, and target_ids and target_mask (U,), the target. Both end with [SEP].
+The folder is like those of `bertlab data make` (see `records`): a row has input_ids and attention_mask (S,), the
+source, and target_ids and target_mask (U,), the target. Both end with [SEP].
 
 Letters: S tokens of a source, U tokens of a target.
 """
@@ -10,7 +9,6 @@ Letters: S tokens of a source, U tokens of a target.
 import hashlib
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
@@ -20,8 +18,9 @@ from bertlab.common.errors import DataError
 from bertlab.common.files import write_bytes, write_json
 from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.data.documents_lines import Problems, numbered_lines
-from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout, read_manifest
+from bertlab.data.documents_lines import Problems, numbered_lines, open_binary
+from bertlab.data.pretraining.make import made_in_the_same_way
+from bertlab.data.pretraining.records import FORMAT, MANIFEST, Layout
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import recorded_with_vocabulary
 from bertlab.tokenizers.wordpiece.base import Tokenizer
@@ -48,7 +47,7 @@ def pair_settings(source_length: int = 128, target_length: int | None = None) ->
 
 
 def read_pairs(source: str | Path, target: str | Path | None = None) -> Iterator[tuple[str, str]]:
-    """The pairs of a file with tabs, or of two files of as many lines.
+    """The pairs of a file with a source, a tab and its target in every line, or of two files of as many lines.
 
     Raises DataError, naming file and line, for a line that is no pair or has an empty side, and for two files of
     unequal length, naming both counts.
@@ -60,7 +59,7 @@ def read_pairs(source: str | Path, target: str | Path | None = None) -> Iterator
     """
     source = Path(source)
     if target is None:
-        for number, line in _lines(source):
+        for number, line in numbered_lines(source, Problems()):
             sides = [side.strip() for side in line.split("\t")]
             if len(sides) != 2 or not all(sides):
                 found = "an empty side" if len(sides) == 2 else f"{len(sides)} columns"
@@ -68,30 +67,18 @@ def read_pairs(source: str | Path, target: str | Path | None = None) -> Iterator
             yield sides[0], sides[1]
         return
     target = Path(target)
-    counts = [sum(1 for _ in _lines(path)) for path in (source, target)]
+    counts = [sum(1 for _ in numbered_lines(path, Problems())) for path in (source, target)]
     if counts[0] != counts[1]:
         raise DataError(
             f"{source} has {counts[0]:,} lines and {target} {counts[1]:,}; expected as many in both: line by line, a "
             "source and its target"
         )
-    for (number, ours), (_, theirs) in zip(_lines(source), _lines(target)):
+    lines = (numbered_lines(path, Problems()) for path in (source, target))
+    for (number, ours), (_, theirs) in zip(*lines):
         for path, text in ((source, ours), (target, theirs)):
             if not text.strip():
                 raise DataError(f"{path} line {number}: the line is empty; expected a text, or no line in either file")
         yield ours.strip(), theirs.strip()
-
-
-def _lines(path: Path) -> Iterator[tuple[int, str]]:
-    with _readable(path):
-        yield from numbered_lines(path, Problems())
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise DataError(f"{path}: cannot be read ({error.strerror}); expected a text file") from None
 
 
 def make_pairs(
@@ -116,12 +103,8 @@ def make_pairs(
     folder = Path(folder)
     identity = _identity(source, target, tokenizer, settings)
     work = Job(folder, _UNFINISHED, identity, error=DataError)
-    if (folder / MANIFEST).exists():
-        manifest = read_manifest(folder)
-        work.check({name: manifest.get(name) for name in identity})
-        return manifest
-    if any(folder.glob("examples-*.tfrecord")):
-        work.check()
+    if made := made_in_the_same_way(work):
+        return made
     work.begin()
     tokenizer.save_vocabulary(folder)
     layout, shards, counts = Layout.of(settings), [], Counter(examples=0)
@@ -159,7 +142,7 @@ def make_pairs(
 def _identity(source, target, tokenizer: Tokenizer, settings: ExampleSettings) -> dict:
     hashes = []
     for path in (source, target) if target is not None else (source,):
-        with _readable(path), open(path, "rb") as file:
+        with open_binary(path) as file:
             hashes.append(hashlib.file_digest(file, "sha256").hexdigest())
     return {
         "format": FORMAT,

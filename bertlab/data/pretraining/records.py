@@ -6,16 +6,12 @@
 
 All arrays of a folder have fixed shapes, so all its records have the same length and a row has a known offset in its
 file. Any TFRecord reader can read them from front to back (`tf.io.parse_example`, then `tf.io.decode_raw`); we map
-the files into memory and pick rows in any order, which makes a perfect shuffle and a start at any step as cheap as
-reading in order. The price: shards must be on a file system that can be mapped into memory, not in `gs://`.
-
-Records are written here byte by byte (the tests compare with TensorFlow's reader) because the workers that
-make shards then need no TensorFlow: they start in a tenth of the time and take a third of the memory.
+the files into memory and pick rows in any order. The price: shards must be on a file system that can be mapped into
+memory, not in `gs://`. Records are written byte by byte, so that the workers that make shards need no TensorFlow.
 
 TFRecord: length (8 bytes, little-endian), masked CRC32C of it (4), the record, masked CRC32C of that (4).
 """
 
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -23,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.common.errors import DataError
+from bertlab.common.files import read_json
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.kinds import from_record
 from bertlab.tokenizers.wordpiece.base import Tokenizer
@@ -172,16 +169,13 @@ def masked_crc32c(rows: np.ndarray) -> np.ndarray:
 def read_manifest(folder: str | Path) -> dict:
     """The manifest of a folder of examples. Raises DataError if there is none or it is of another kind."""
     path = Path(folder) / MANIFEST
-    try:
-        manifest = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
+    if not path.exists():
         raise DataError(
             f"{folder}: no {MANIFEST} there; `bertlab data make` writes one when all shards are done (run it again to "
             "finish a run that was interrupted)"
-        ) from None
-    except (UnicodeDecodeError, json.JSONDecodeError, IsADirectoryError) as error:
-        raise DataError(f"{path}: not valid JSON ({error})") from None
-    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        )
+    manifest = read_json(path, of=dict)
+    if manifest.get("format") != FORMAT:
         raise DataError(f'{path}: expected the manifest of a folder of examples, "format": {FORMAT!r}')
     return manifest
 

@@ -17,11 +17,11 @@ ORDER_LABELS = ("in order", "swapped")
 
 @dataclass(frozen=True)
 class Statistics:
-    """Statistics of a sample of rows, one number per row unless noted otherwise.
+    """Statistics of a sample of N rows.
 
-    lengths: tokens that are not padding. predicted: fraction of them that are predicted. shares: the fractions of
-    all predictions that became [MASK], became another token, or stayed. random_next: fraction of the pairs whose B is
-    random, None without pairs.
+    lengths: (N,) tokens that are not padding. predicted: (N,) the fraction of them that are predicted. shares: the
+    fractions of all predictions that became [MASK], became another token, or stayed. random_next: the fraction of the
+    pairs whose B is random, None without pairs.
     """
 
     lengths: np.ndarray

@@ -1,8 +1,7 @@
 """The grammar of the small world: its words, its phrases, and the automaton that they make.
 
 A sentence is a walk from `START` to `END` through states; each state on the way writes one word. A state knows all that
-what follows can depend on, so each step depends on the state before it alone (a hidden Markov model). Chances can
-therefore be summed over all walks exactly, with matrix products: see `bertlab.data.small_world.exact`.
+what follows can depend on, so each step depends on the state before it alone (a hidden Markov model).
 """
 
 from collections.abc import Iterator
@@ -164,7 +163,14 @@ def words_of(state: State) -> dict[str, float]:
     """The words that a state can write, with their chances; at the end it is "", no word."""
     scene, kind = state.scene, state.kind
     if kind == "determiner":
-        return _determiners(state)
+        usual = DETERMINERS[state.number]
+        if state.polarity != "no":
+            return usual
+        if state.phrase in ("subject", "partner"):
+            return {"no": 1.0}
+        if state.phrase in BEFORE_VERB:
+            return usual
+        return {"any": ANY} | {word: chance * (1 - ANY) for word, chance in usual.items()}
     if kind in ("resting", "acting"):
         verbs = (RESTING if kind == "resting" else ACTING)[scene]
         bare = state.agreement == 1 or state.polarity == "not"
@@ -179,15 +185,6 @@ def words_of(state: State) -> dict[str, float]:
         "do": ["do" if state.agreement else "does"],
     }
     return _equally(choices.get(kind, [kind]))
-
-
-def _determiners(state: State) -> dict[str, float]:
-    usual = DETERMINERS[state.number]
-    if state.polarity == "no" and state.phrase in ("subject", "partner"):
-        return {"no": 1.0}
-    if state.polarity == "no" and state.phrase not in BEFORE_VERB:
-        return {"any": ANY} | {word: chance * (1 - ANY) for word, chance in usual.items()}
-    return usual
 
 
 def _equally(words) -> dict[str, float]:

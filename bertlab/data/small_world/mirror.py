@@ -34,15 +34,9 @@ def stems() -> dict[tuple[str, str], str]:
     words = [(word, scene) for table in tables for scene in grammar.SCENES for word in table[scene]]
     others = [*grammar.ADJECTIVES, *grammar.DETERMINERS[0], "some", "no", "any", *grammar.PREPOSITIONS, "and", "be"]
     words += [(word, "") for word in [*others, *grammar.ADVERBS["plain"], *grammar.ADVERBS["no"]]]
-    return {word: _stem(number) for number, word in enumerate(words)}
-
-
-def _stem(number: int) -> str:
-    """Neighbours in the list get stems that are not alike: 59 and the number of stems have no common factor."""
-    number = number * 59 % (len(_CONSONANTS) ** 2 * len(_VOWELS))
-    number, last = divmod(number, len(_CONSONANTS))
-    first, vowel = divmod(number, len(_VOWELS))
-    return _CONSONANTS[first] + _VOWELS[vowel] + _CONSONANTS[last]
+    possible = [first + vowel + last for first in _CONSONANTS for vowel in _VOWELS for last in _CONSONANTS]
+    # Neighbours in the list get stems that are not alike: 59 and the number of stems have no common factor.
+    return {word: possible[number * 59 % len(possible)] for number, word in enumerate(words)}
 
 
 def mirror_pieces() -> tuple[str, ...]:
@@ -72,15 +66,11 @@ def translation_rows(sentences: Sequence[Sentence]) -> tuple[np.ndarray, np.ndar
     sources = np.full((len(sentences), LONGEST + 1), PAD, "int32")
     targets = np.full((len(sentences), MOST_TOKENS), PAD, "int32")
     for source, target, sentence in zip(sources, targets, sentences):
-        pieces = [piece for word in to_mirror(sentence) for piece in _pieces(word)]
+        cut = [(word[:3], f"##{word[3:]}") for word in to_mirror(sentence)]  # stem and ending, as WordPiece cuts
+        pieces = [piece for pieces in cut for piece in pieces if piece != "##"]
         for row, tokens in ((source, sentence.words), (target, pieces)):
             row[: len(tokens) + 1] = [*(ids[token] for token in tokens), END]
     return sources, targets
-
-
-def _pieces(word: str) -> list[str]:
-    """The stem and the ending, as WordPiece cuts a word of the mirror language."""
-    return [word[:3]] if len(word) == 3 else [word[:3], f"##{word[3:]}"]
 
 
 def to_mirror(sentence: Sentence | str) -> tuple[str, ...]:

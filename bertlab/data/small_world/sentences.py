@@ -188,7 +188,7 @@ def number_of_sentences(length: int) -> int:
 
 
 def every_sentence(length: int) -> Iterator[tuple[Sentence, float]]:
-    """All sentences with this number of words, the full stop included, each with its probability among all sentences.
+    """All sentences with this number of words (see `number_of_sentences`), each with its probability among all.
 
     Raises DataError for a length that no sentence has, or that more than `LISTED` sentences have.
     """
@@ -228,8 +228,8 @@ def who_acts(seed: int, count: int) -> tuple[list[Sentence], np.ndarray]:
     exactly half of them.
     """
     sentences, labels = [], []
-    for sentence in _first(count, seed, _can_be_exchanged):
-        first, second = _nouns(sentence)
+    for sentence in _first(count, seed, lambda each: _exchangeable(each) is not None):
+        first, second = _exchangeable(sentence)
         words = list(sentence.words)
         label = int(words[first] < words[second])
         words[first], words[second] = words[second], words[first]  # of one class, so the walk is the same
@@ -247,17 +247,13 @@ def _first(count: int, seed: int, suits: Callable[[Sentence], bool]) -> list[Sen
     return found[:count]
 
 
-def _nouns(sentence: Sentence) -> list[int]:
-    return [place for place, state in enumerate(sentence.states) if state.kind == "noun"]
-
-
-def _can_be_exchanged(sentence: Sentence) -> bool:
-    """Whether it has two nouns, of one number and different, one before and one after a verb with an object."""
-    states = [sentence.states[place] for place in _nouns(sentence)]
-    if [state.phrase for state in states] != ["subject", "object"]:
-        return False
-    first, second = (sentence.words[place] for place in _nouns(sentence))
-    return states[0].number == states[1].number and first != second
+def _exchangeable(sentence: Sentence) -> list[int] | None:
+    """The places of its two nouns, of one number and different, one before and one after a verb with an object."""
+    nouns = [place for place, state in enumerate(sentence.states) if state.kind == "noun"]
+    states = [sentence.states[place] for place in nouns]
+    if [state.phrase for state in states] != ["subject", "object"] or states[0].number != states[1].number:
+        return None
+    return nouns if sentence.words[nouns[0]] != sentence.words[nouns[1]] else None
 
 
 def inference_pairs(seed: int, count: int) -> tuple[list[Sentence], list[Sentence], np.ndarray]:
@@ -271,14 +267,13 @@ def inference_pairs(seed: int, count: int) -> tuple[list[Sentence], list[Sentenc
         >>> print(first[2], second[2], labels[2])
         the teachers are always proud . the teachers are famous . 2
     """
-    first, labels = _first(count, seed, _says_one_thing), np.arange(count) % 3
+
+    def says_one_thing(sentence: Sentence) -> bool:  # its subject is one phrase; its verb, not negated, needs no object
+        phrases = {state.phrase for state in sentence.states}
+        return sentence.states[0].polarity == "plain" and "partner" not in phrases and bool(phrases & {"rests", "is"})
+
+    first, labels = _first(count, seed, says_one_thing), np.arange(count) % 3
     return first, [_hypothesis(*pair) for pair in zip(first, labels, range(count))], labels
-
-
-def _says_one_thing(sentence: Sentence) -> bool:
-    """Whether its subject is one phrase and its verb, without a negation, needs no object."""
-    phrases = {state.phrase for state in sentence.states}
-    return sentence.states[0].polarity == "plain" and "partner" not in phrases and bool(phrases & {"rests", "is"})
 
 
 def _hypothesis(sentence: Sentence, label: int, turn: int) -> Sentence:

@@ -1,9 +1,4 @@
-"""Four labelled tasks from the built-in corpus, one for each task type of the paper. Nothing is downloaded.
-
-    package      sentence   which package does this paragraph come from? (the packages' names are masked)
-    pairs        pair       does this text continue that one? 0 = yes, as for next-sentence prediction
-    code-words   tagging    which words were marked as code?
-    parameters   question   "What is axis?", answered from the description of a function's parameters
+"""Four labelled tasks from the built-in corpus, one for each task type of the paper (`load.BUILTIN_TASKS`).
 
 Train and validation never share a source file, nor a sentence that differs only in names and numbers. If there are more
 rows than requested, a hash of their text and the seed decides which rows to keep.
@@ -16,11 +11,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 from bertlab.common.errors import DataError
 from bertlab.data.corpus.build import DOCSTRINGS, ensure_corpus
-from bertlab.data.corpus.repeats import masked_form
-from bertlab.data.corpus.texts import Sentence
+from bertlab.data.corpus.texts import Sentence, masked_form
 from bertlab.data.documents import is_validation
 from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow, TaskData
 
@@ -54,27 +49,16 @@ CODE_TAGS = ("O", "B-CODE", "I-CODE")
 _WORD = re.compile(r"\w+(?:[.'-]\w+)*|[^\w\s]")
 
 
-@dataclass(frozen=True)
-class _Text:
-    """One line of `docstrings.jsonl`."""
+def _text_of(line: str) -> SimpleNamespace:
+    """A line of `docstrings.jsonl` with its keys as attributes; paragraphs and descriptions are lists of `Sentence`."""
 
-    document: str
-    source: str
-    name: str
-    kind: str
-    paragraphs: list[list[Sentence]]
-    parameters: list[tuple[str, list[Sentence]]]
+    def sentences(pairs: list) -> list[Sentence]:
+        return [Sentence(text, tuple(map(tuple, code))) for text, code in pairs]
 
-    @classmethod
-    def of(cls, record: dict) -> "_Text":
-        def sentences(pairs: list) -> list[Sentence]:
-            return [Sentence(text, tuple(map(tuple, code))) for text, code in pairs]
-
-        return cls(
-            *(record[name] for name in ("document", "source", "name", "kind")),
-            paragraphs=[sentences(paragraph) for paragraph in record["paragraphs"]],
-            parameters=[(name, sentences(description)) for name, description in record["parameters"]],
-        )
+    text = SimpleNamespace(**json.loads(line))
+    text.paragraphs = list(map(sentences, text.paragraphs))
+    text.parameters = [(name, sentences(description)) for name, description in text.parameters]
+    return text
 
 
 @dataclass(frozen=True)
@@ -113,7 +97,7 @@ def builtin_task(
         raise DataError(f"unknown built-in task {name!r}; choose one of {', '.join(_BUILDERS)}")
     shape, labels, candidates_of = _BUILDERS[name]
     with (ensure_corpus(cache_dir) / DOCSTRINGS).open(encoding="utf-8") as lines:
-        texts = [_Text.of(json.loads(line)) for line in lines]
+        texts = list(map(_text_of, lines))
     held_out, kept = [], []
     for candidate in candidates_of(texts, seed):
         (held_out if is_validation(candidate.document, VALIDATION_PERCENT) else kept).append(candidate)
@@ -170,7 +154,7 @@ def _words(sentences: Iterable[Sentence]) -> int:
 # === The tasks ===
 
 
-def _package_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+def _package_candidates(texts: list, seed: int) -> Iterator[_Candidate]:
     """Paragraphs of 12 to 80 words. TensorFlow's own copy of an old Keras belongs to neither class."""
     for text in texts:
         family = _FAMILY_OF.get(text.source)
@@ -183,7 +167,7 @@ def _package_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
                 yield _Candidate(text.document, family, row, tuple(paragraph))
 
 
-def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+def _pair_candidates(texts: list, seed: int) -> Iterator[_Candidate]:
     """A summary with the text that follows it, or with what follows another summary of the same package.
 
     Within a package and a split, in hashed order, every second summary gets its neighbour's body: neither a body alone
@@ -191,10 +175,14 @@ def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
     """
     groups = defaultdict(list)
     for text in texts:
-        summary_and_body = _summary_and_body(text)
-        if summary_and_body:
+        if text.kind in ("page", "comment") or not text.paragraphs:
+            continue
+        summary, *body = text.paragraphs[0]
+        if not body and len(text.paragraphs) > 1:  # a summary alone is followed by the next paragraph
+            body = text.paragraphs[1]
+        if summary.words >= 4 and 6 <= _words(body) <= 80:
             side = is_validation(text.document, VALIDATION_PERCENT)
-            groups[text.source, side].append((text.document, *summary_and_body))
+            groups[text.source, side].append((text.document, summary, body))
     for key in sorted(groups):
         members = sorted(groups[key], key=lambda member: _order(seed, member[1].text, _joined(member[2])))
         for index, (document, summary, body) in enumerate(members):
@@ -209,17 +197,7 @@ def _pair_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
             yield _Candidate(document, PAIR_LABELS[label], row, (summary, *shown))
 
 
-def _summary_and_body(text: _Text) -> tuple[Sentence, list[Sentence]] | None:
-    """The first sentence and the rest of its paragraph, or the next paragraph if it has only one sentence."""
-    if text.kind in ("page", "comment") or not text.paragraphs:
-        return None
-    summary, *body = text.paragraphs[0]
-    if not body and len(text.paragraphs) > 1:
-        body = text.paragraphs[1]
-    return (summary, body) if summary.words >= 4 and 6 <= _words(body) <= 80 else None
-
-
-def _code_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+def _code_candidates(texts: list, seed: int) -> Iterator[_Candidate]:
     """Sentences of 6 to 50 words with marked code in them, split into words and punctuation."""
     for text in texts:
         descriptions = [description for _, description in text.parameters]
@@ -240,11 +218,16 @@ def tag_code(sentence: Sentence) -> tuple[tuple[str, ...], tuple[int, ...]]:
     return tuple(words), tuple(tags)
 
 
-def _parameter_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]:
+def _parameter_candidates(texts: list, seed: int) -> Iterator[_Candidate]:
     """One question for each docstring that describes at least two parameters; no answer occurs twice."""
     asked = set()
     for text in texts:
-        described = _shortened(text.parameters)
+        described, total = [], 0  # the first parameters with short descriptions, that make a context of 120 words
+        for name, sentences in text.parameters:
+            size = _words(sentences)
+            if size <= 40 and total + size < 120:
+                described.append((name, sentences))
+                total += size + 1
         if len({name for name, _ in described}) < max(2, len(described)):
             continue
         context, starts = _joined(text.paragraphs[0][:1]) if text.paragraphs else "", []
@@ -264,18 +247,7 @@ def _parameter_candidates(texts: list[_Text], seed: int) -> Iterator[_Candidate]
             break
 
 
-def _shortened(parameters: list[tuple[str, list[Sentence]]], max_words: int = 120) -> list[tuple[str, list[Sentence]]]:
-    """The first parameters, with descriptions of up to 40 words, that make a context of at most `most_words`."""
-    kept, total = [], 0
-    for name, sentences in parameters:
-        size = _words(sentences)
-        if size <= 40 and total + size < max_words:
-            kept.append((name, sentences))
-            total += size + 1
-    return kept
-
-
-_BUILDERS: dict[str, tuple[str, tuple[str, ...], Callable[[list[_Text], int], Iterator[_Candidate]]]] = {
+_BUILDERS: dict[str, tuple[str, tuple[str, ...], Callable[[list, int], Iterator[_Candidate]]]] = {
     "package": ("sentence", PACKAGES, _package_candidates),
     "pairs": ("pair", PAIR_LABELS, _pair_candidates),
     "code-words": ("tagging", CODE_TAGS, _code_candidates),

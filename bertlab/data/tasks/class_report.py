@@ -1,8 +1,5 @@
 """The results of a classifier class by class, and whether its confidence can be trusted.
 
-The confusion matrix, precision, recall and F1 of each class, and the calibration of the probabilities: of all
-predictions with a confidence of 0.8, four in five should be right.
-
 Letters: N predictions, C classes, K bins.
 """
 
@@ -80,14 +77,14 @@ class Calibration:
     bins: tuple[Bin, ...]
 
 
-def calibration(confidences: Sequence[float], right: Sequence[bool], bins: int = BINS) -> Calibration:
+def calibration(confidences: Sequence[float], right: Sequence[bool]) -> Calibration:
     """The expected calibration error, Σ_k n_k / N · |accuracy_k − confidence_k|, over K bins of equal width.
 
     confidences, right: (N,), the probability of each prediction and whether it is right.
     Source: Guo et al. 2017, "On Calibration of Modern Neural Networks", section 2.
     """
     confidences, right = np.asarray(confidences, np.float64), np.asarray(right, np.float64)
-    edges = np.arange(bins + 1) / bins
+    edges = np.arange(BINS + 1) / BINS
     bin_indices = np.searchsorted(edges[1:-1], confidences)  # (N,) the bin of each prediction
     found = []
     for number in np.unique(bin_indices):

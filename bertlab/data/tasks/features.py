@@ -1,12 +1,10 @@
 """From rows to what a model takes: dictionaries of int32 arrays, padded batch by batch.
 
-Texts are tokenized once, in bulk, and kept without padding (SQuAD's 88,000 windows take 60 MB instead of 400). A batch
-is padded when it is made: to its own longest row, rounded up to a multiple of `LENGTH_STEP` so that a compiled
-model gets few different lengths. `bucket` groups rows of similar length, which avoids most of the padding.
+Texts are tokenized once, in bulk, and kept without padding. A batch is padded when it is made.
 
     features = encode_rows(data.train, tokenizer, max_length=128)
-    for indices in features.batch_indices(batch_size=32, shuffle_seed=1):
-        inputs, targets = features.batch(indices)
+    for indices in features.batch_indices(batch_size=32, seed=1):
+        inputs, targets = features.batch(indices, length=128)
 
 Letters: N rows, C choices, T tokens, B rows of a batch.
 """
@@ -17,7 +15,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.data.tasks.alignment import IGNORED, align_tags, continuation_tags, encode_words, first_tokens
 from bertlab.data.tasks.metrics import label_matrix
 from bertlab.data.tasks.rows import PairRow, QuestionRow, Row, SentenceRow, TaggingRow
 from bertlab.tokenizers.wordpiece.encoding import (
@@ -30,7 +27,6 @@ from bertlab.tokenizers.wordpiece.encoding import (
 )
 from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
 
-LENGTH_STEP = 16
 POOL_BATCHES = 64  # rows of so many batches are sorted by length together
 
 Batch = tuple[dict[str, np.ndarray], np.ndarray | dict[str, np.ndarray] | None]
@@ -42,8 +38,7 @@ class Features:
 
     first, second: ids of segment A and (for pairs) B, already truncated. targets: (N,) int32 classes, (N,) float32
     numbers, (N, C) float32 of 0 and 1 (multi-label), a dict of such arrays (questions), or None without labels.
-    choices: C for multiple choice, whose N·C sequences are stored row by row; otherwise None. truncated: the number of
-    truncated sequences.
+    choices: C for multiple choice, whose N·C sequences are stored row by row. truncated: the number of truncated ones.
     """
 
     vocabulary: Vocabulary
@@ -64,17 +59,11 @@ class Features:
             lengths = lengths + np.diff(self.second.row_splits)
         return lengths.reshape(len(self), self.choices or 1).max(axis=1, initial=0)
 
-    def batch(self, indices: Sequence[int], length: int | None = None) -> Batch:
+    def batch(self, indices: Sequence[int], length: int) -> Batch:
         """(inputs, targets) of some rows. inputs: input_ids, token_type_ids, attention_mask, each (B, T) int32, or
-        (B, C, T) for multiple choice. length: T; by default the longest row's, rounded up to `LENGTH_STEP`.
+        (B, C, T) for multiple choice. length: T, at least that of the longest row.
         """
         indices = np.asarray(indices, np.int64)
-        longest = int(self.lengths[indices].max(initial=2))
-        length = -(-longest // LENGTH_STEP) * LENGTH_STEP if length is None else length
-        if len(indices) and length < longest:
-            raise ConfigError(
-                f"the longest row has {longest} tokens, more than length={length}: choose a larger length"
-            )
         sequences = indices
         if self.choices is not None:
             sequences = (indices[:, None] * self.choices + np.arange(self.choices)).reshape(-1)  # (B · C,)
@@ -91,26 +80,14 @@ class Features:
             return {name: values[indices] for name, values in self.targets.items()}
         return self.targets[indices]
 
-    def arrays(self, length: int | None = None) -> Batch:
-        """All rows as one batch, in order."""
-        return self.batch(np.arange(len(self)), length)
-
-    def batch_indices(self, batch_size: int, shuffle_seed: int | None = None, bucket: bool = False) -> list[np.ndarray]:
-        """The rows of each batch, every row once. shuffle_seed: None keeps the order. bucket: rows of similar length
-        together; the batches are then in random order, too, if shuffled.
-        """
-        if batch_size < 1:
-            raise ConfigError(f"batch_size must be at least 1, not {batch_size}")
-        random = None if shuffle_seed is None else np.random.default_rng(shuffle_seed)
-        order = np.arange(len(self)) if random is None else random.permutation(len(self))
-        if bucket:
-            pool = batch_size * POOL_BATCHES
-            pools = [order[start : start + pool] for start in range(0, len(order), pool)]
-            order = np.concatenate([p[np.argsort(self.lengths[p], kind="stable")] for p in pools] or [order])
+    def batch_indices(self, batch_size: int, seed: int) -> list[np.ndarray]:
+        """The rows of each batch in random order, every row once, rows of similar length together."""
+        random = np.random.default_rng(seed)
+        order, pool = random.permutation(len(self)), batch_size * POOL_BATCHES
+        pools = [order[start : start + pool] for start in range(0, len(order), pool)]
+        order = np.concatenate([p[np.argsort(self.lengths[p], kind="stable")] for p in pools] or [order])
         batches = [order[start : start + batch_size] for start in range(0, len(order), batch_size)]
-        if bucket and random is not None:
-            batches = [batches[index] for index in random.permutation(len(batches))]
-        return batches
+        return [batches[index] for index in random.permutation(len(batches))]
 
 
 @dataclass(frozen=True)
@@ -137,14 +114,11 @@ class TaggingFeatures(Features):
         return targets
 
 
-def encode_rows(
-    rows: Sequence[Row], tokenizer, max_length: int = 128, labels: Sequence[str] = (), all_pieces: bool = False
-) -> Features:
+def encode_rows(rows: Sequence[Row], tokenizer, max_length: int = 128, labels: Sequence[str] = ()) -> Features:
     """Features of sentences, pairs, multiple choice or tagging (for questions: `windows.make_windows`).
 
     max_length: longest sequence, special tokens included; longer ones are truncated at the end of the longer text and
-    counted in `truncated`. labels: for tagging and multi-label. all_pieces: for tagging, label every token of a word
-    instead of the first only.
+    counted in `truncated`. labels: for multi-label.
     Targets are int32 where all labels are whole numbers of type int, float32 where they are real, None if one is
     missing. Raises DataError if rows have different task types or different numbers of choices.
     """
@@ -154,7 +128,7 @@ def encode_rows(
         raise DataError(f"expected rows of one task type, found {found}")
     kind = kinds.pop()
     if kind is TaggingRow:
-        return _tagging(rows, tokenizer, max_length, continuation_tags(labels) if all_pieces else None)
+        return _tagging(rows, tokenizer, max_length)
     if kind is QuestionRow:
         raise DataError("expected rows other than questions; for questions use bertlab.data.tasks.windows.make_windows")
     choices = None
@@ -171,7 +145,12 @@ def encode_rows(
         first = tokenizer.encode_batch(row.context for row in rows for _ in row.choices)
         second = tokenizer.encode_batch(choice for row in rows for choice in row.choices)
     first, second, truncated = truncate_to_fit(first, second, max_length, tokenizer.vocabulary)
-    return Features(tokenizer.vocabulary, first, second, _label_array(rows, len(labels)), choices, truncated)
+    found, targets = [row.label for row in rows], None
+    if isinstance(found[0], tuple) and labels and None not in found:
+        targets = label_matrix(found, len(labels)).astype(np.float32)  # (N, C)
+    elif not isinstance(found[0], tuple) and None not in found:
+        targets = np.array(found, np.float32 if any(isinstance(label, float) for label in found) else np.int32)
+    return Features(tokenizer.vocabulary, first, second, targets, choices, truncated)
 
 
 def truncate_to_fit(
@@ -202,7 +181,7 @@ def select_rows(ragged: Ragged, indices: np.ndarray) -> Ragged:
     return cut_rows(ragged.values, ragged.row_splits[:-1][indices], np.diff(ragged.row_splits)[indices])
 
 
-def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuation) -> TaggingFeatures:
+def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int) -> TaggingFeatures:
     pieces, counts = encode_words(rows, tokenizer)
     first, _, truncated = truncate_to_fit(pieces, None, max_length, tokenizer.vocabulary)
     kept = np.diff(first.row_splits)  # (N,)
@@ -212,7 +191,7 @@ def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuatio
         starts = first_tokens(row_counts)
         positions.append(np.where((starts >= 0) & (starts < kept[index]), starts + begin, -1))
         if row.tags is not None:
-            tags.append(align_tags(row_counts, row.tags, continuation)[: kept[index]])
+            tags.append(align_tags(row_counts, row.tags)[: kept[index]])
     word_positions = Ragged(np.concatenate(positions), counts.row_splits)
     return TaggingFeatures(
         tokenizer.vocabulary,
@@ -224,10 +203,46 @@ def _tagging(rows: Sequence[TaggingRow], tokenizer, max_length: int, continuatio
     )
 
 
-def _label_array(rows: Sequence[Row], num_labels: int) -> np.ndarray | None:
-    labels = [row.label for row in rows]
-    if any(label is None for label in labels):
-        return None
-    if isinstance(labels[0], tuple):
-        return label_matrix(labels, num_labels).astype(np.float32) if num_labels else None  # (N, C)
-    return np.array(labels, np.float32 if any(isinstance(label, float) for label in labels) else np.int32)
+# === Tags of words, labels of tokens ===
+
+IGNORED = -100  # label of a position that the loss ignores; PyTorch and Hugging Face use the same number
+
+
+def encode_words(rows: Sequence[TaggingRow], tokenizer) -> tuple[Ragged, Ragged]:
+    """The tokens of each row's words, each tokenized on its own, and how many tokens each word has.
+
+    Returns (tokens, token counts): a row of the first has as many values as the tokens of all its words, a row of the
+    second as many as the row has words. A word can have no token (a single control character).
+    """
+    prefix = tokenizer.word_prefix
+    words = ((prefix if number else "") + word for row in rows for number, word in enumerate(row.words))
+    encoded = tokenizer.encode_batch(words)
+    counts = np.diff(encoded.row_splits).astype(np.int32)  # (all words,)
+    word_splits = np.concatenate([[0], np.cumsum([len(row.words) for row in rows], dtype=np.int64)])  # (N + 1,)
+    return Ragged(encoded.values, encoded.row_splits[word_splits]), Ragged(counts, word_splits)
+
+
+def align_tags(piece_counts: Sequence[int], tags: Sequence[int]) -> np.ndarray:
+    """A label for each token of one row. piece_counts, tags: one number for each word. Returns (tokens,) int32.
+
+        words    Paris       's     Geoguessr
+        tags     B-LOC       O      B-PRODUCT
+        tokens   paris   '   s      geo     ##gu  ##es  ##sr
+        labels   B-LOC   O   −100   B-PROD  −100  −100  −100      (Devlin et al. 2019, section 5.3)
+
+    Raises DataError if there are not as many tags as words.
+    """
+    piece_counts, tags = np.asarray(piece_counts, np.int64), np.asarray(tags, np.int32)
+    if piece_counts.shape != tags.shape:
+        raise DataError(f"{len(piece_counts)} words but {len(tags)} tags; expected one tag for each word")
+    labels = np.full(piece_counts.sum(), IGNORED, np.int32)  # (tokens,)
+    has_pieces = piece_counts > 0
+    labels[first_tokens(piece_counts)[has_pieces]] = tags[has_pieces]
+    return labels
+
+
+def first_tokens(piece_counts: Sequence[int]) -> np.ndarray:
+    """The index of each word's first token; −1 for a word without tokens. (words,) → (words,) int64."""
+    piece_counts = np.asarray(piece_counts, np.int64)
+    starts = np.cumsum(piece_counts) - piece_counts
+    return np.where(piece_counts > 0, starts, -1)

@@ -1,13 +1,16 @@
-"""The published tasks: the format of their official files, their metrics and their sources.
+"""The published tasks: their official files, metrics, sources and submissions. To add a task is to add an entry.
 
-One `Task` for each; to add a task is to add an entry. The sizes are those of the published splits. Sources: the GLUE
-files as distributed by gluebenchmark.com (Wang et al. 2019, table 1 for sizes and metrics), SWAG's `train.csv`,
-`val.csv`, `test.csv` (Zellers et al. 2018), SQuAD's JSON, CoNLL-2003's and WNUT-17's columns.
+The GLUE files are those that gluebenchmark.com distributes (Wang et al. 2019, table 1 for sizes and metrics).
 """
 
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from bertlab.common.errors import DataError
 from bertlab.data.tasks.formats_records import Columns
+from bertlab.data.tasks.rows import TaggingRow
 
 NLI = ("entailment", "neutral", "contradiction")
 TWO_WAY_NLI = ("entailment", "not_entailment")
@@ -34,7 +37,7 @@ class Hub:
 class Task:
     """A published task.
 
-    kind: "table", "squad" or "conll", the reader of its files. files: split → names, the first that exists is read.
+    files: split → names, the first that exists is read.
     header: columns of the files without a header line, which are all but test.tsv.
     submission: the file name that the benchmark's server expects, and how labels are written in it ("index", "name" or
     "score"). sizes: rows of train, validation and test. metrics: names in `metrics.METRICS`, choose models by
@@ -43,7 +46,6 @@ class Task:
 
     name: str
     columns: Columns
-    kind: str
     folder: str
     files: dict[str, tuple[str, ...]]
     metrics: tuple[str, ...]
@@ -70,7 +72,7 @@ def _glue(
     hub_columns = hub_columns or {role: column for role, column in columns.names.items() if role != "label"}
     hub = Hub("nyu-mll/glue", hub.pop("config", name), hub_columns, **hub)
     submission = (_SUBMISSION_NAMES.get(name, folder) + ".tsv", as_)
-    return Task(name, columns, "table", folder, splits, metrics, sizes, citation, hub, header, submission)
+    return Task(name, columns, folder, splits, metrics, sizes, citation, hub, header, submission)
 
 
 _SUBMISSION_NAMES = {"mnli": "MNLI-m", "mnli-mm": "MNLI-mm", "ax": "AX"}
@@ -152,22 +154,22 @@ _SWAG = {"context": "sent1", "choices": ("ending0", "ending1", "ending2", "endin
 _TAGGED = {"words": "tokens", "tags": "ner_tags"}
 _OTHER_TASKS = [
     Task(
-        "swag", Columns("multiple-choice", _SWAG, ("0", "1", "2", "3"), ending_start="sent2"), "table", "SWAG",
+        "swag", Columns("multiple-choice", _SWAG, ("0", "1", "2", "3"), ending_start="sent2"), "SWAG",
         {"train": ("train.csv",), "validation": ("val.csv",), "test": ("test.csv",)},
         ("accuracy",), (73546, 20006, 20005), "Zellers et al. 2018", Hub("allenai/swag", "regular", _SWAG),
     ),
     Task(
-        "squad", Columns("question"), "squad", "SQuAD",
+        "squad", Columns("question"), "SQuAD",
         {"train": ("train-v1.1.json",), "validation": ("dev-v1.1.json",), "test": ()},
         ("squad",), (87599, 10570, 0), "Rajpurkar et al. 2016", Hub("rajpurkar/squad", None, _SQUAD_HUB),
     ),
     Task(
-        "squad2", Columns("question"), "squad", "SQuAD",
+        "squad2", Columns("question"), "SQuAD",
         {"train": ("train-v2.0.json",), "validation": ("dev-v2.0.json",), "test": ()},
         ("squad",), (130319, 11873, 0), "Rajpurkar et al. 2018", Hub("rajpurkar/squad_v2", None, _SQUAD_HUB),
     ),
     Task(
-        "conll2003", Columns("tagging", labels=CONLL_TAGS), "conll", "conll2003",
+        "conll2003", Columns("tagging", labels=CONLL_TAGS), "conll2003",
         {
             "train": ("train.txt", "eng.train", "train.conll"),
             "validation": ("valid.txt", "dev.txt", "eng.testa", "valid.conll", "dev.conll"),
@@ -177,7 +179,7 @@ _OTHER_TASKS = [
         Hub("eriktks/conll2003", None, _TAGGED, revision="refs/convert/parquet"),
     ),
     Task(
-        "wnut17", Columns("tagging", labels=WNUT_TAGS), "conll", "wnut17",
+        "wnut17", Columns("tagging", labels=WNUT_TAGS), "wnut17",
         {
             "train": ("wnut17train.conll", "train.conll"),
             "validation": ("emerging.dev.conll", "dev.conll"),
@@ -202,3 +204,74 @@ def find_task(name: str) -> Task | None:
     """The published task of a name, in any of its usual spellings (SST-2, sst2 …); None if there is none."""
     name = name.lower()
     return TASKS.get(ALIASES.get(name, name))
+
+
+# === Predictions as the servers and scripts expect them ===
+
+
+def write_glue(folder: str | Path, task_name: str, predictions: Sequence[int | float]) -> Path:
+    """Writes FOLDER/MNLI-m.tsv (or the name of another task of GLUE), a line for each row of the official test set.
+
+    predictions: class indices, or numbers for STS-B, which are clipped to its range 0–5. Returns the file's path.
+    Raises DataError for a different number of predictions than the test set has rows.
+    """
+    task = find_task(task_name)
+    expected = task.sizes[2]
+    if len(predictions) != expected:
+        raise DataError(f"{task.name}: {len(predictions)} predictions, but the official test set has {expected} rows")
+    file_name, style = task.submission
+    path = Path(folder) / file_name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if style == "score":
+        _write_indexed(path, [f"{min(max(float(value), 0.0), 5.0):.3f}" for value in predictions])
+    else:
+        _write_indexed(path, [task.labels[value] if style == "name" else str(value) for value in map(int, predictions)])
+    return path
+
+
+def write_indexed(path: str | Path, predictions: Sequence[int | float], labels: Sequence[str]) -> None:
+    """Writes the same two columns for any rows of any task: GLUE's development sets, your own file.
+
+    predictions: class indices, written as the labels' names; tuples of them (multi-label), with commas between the
+    names; numbers where there are no labels.
+    """
+
+    def written(value) -> str:
+        if isinstance(value, tuple):
+            return ",".join(labels[index] for index in value)
+        return labels[value] if labels else format(value, ".6g")
+
+    _write_indexed(path, map(written, predictions))
+
+
+def _write_indexed(path: str | Path, written: Iterable[str]) -> None:
+    lines = [f"{index}\t{prediction}\n" for index, prediction in enumerate(written)]
+    Path(path).write_text("index\tprediction\n" + "".join(lines), encoding="utf-8")
+
+
+def write_squad(path: str | Path, predictions: Mapping[str, str | float]) -> None:
+    """Writes {id: text}, as `evaluate-v2.0.py` and the leaderboard read it; "" stands for "no answer".
+
+    The same for {id: no-answer score}, which the script takes as its --na-prob-file.
+    """
+    Path(path).write_text(json.dumps(dict(predictions), ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+
+
+def write_conll(
+    path: str | Path, rows: Sequence[TaggingRow], labels: Sequence[str], predictions: Sequence[Sequence[int]]
+) -> None:
+    """Writes word, right tag and predicted tag (without the right one if it is unknown), as `conlleval` reads them.
+
+    Raises DataError if a word contains white space.
+    """
+    lines = []
+    for number, (row, predicted) in enumerate(zip(rows, predictions, strict=True)):
+        gold = [()] * len(row.words) if row.tags is None else [(labels[tag],) for tag in row.tags]
+        for word, known, tag in zip(row.words, gold, predicted, strict=True):
+            if not word or any(character in word for character in " \t\n"):
+                raise DataError(
+                    f"sentence {number}: the word {word!r} contains white space, which the format does not allow"
+                )
+            lines.append(" ".join((word, *known, labels[tag])))
+        lines.append("")
+    Path(path).write_text("".join(line + "\n" for line in lines), encoding="utf-8")

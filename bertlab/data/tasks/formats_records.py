@@ -1,7 +1,7 @@
 """From records (dictionaries of columns) to rows, for every task type.
 
-A `Columns` maps fields (roles) to columns. The same code therefore reads a GLUE file, SWAG, your own CSV and
-a Hugging Face data set: they differ only in the names of their columns.
+A GLUE file, SWAG, your own CSV and a Hugging Face data set differ only in their `Columns`, which map fields (roles) to
+columns.
 
 | task type | fields |
 |---|---|
@@ -12,23 +12,17 @@ a Hugging Face data set: they differ only in the names of their columns.
 | question | id, question, context, answers, answer_starts (lists, or one answer); rows without id are numbered |
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from bertlab.common.errors import DataError, asked
 from bertlab.data.documents_lines import Problems, RecordError
 from bertlab.data.tasks.formats import Record
 from bertlab.data.tasks.formats_labels import find_classes, index_of, is_index, is_number, sort_tags
-from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, Row, SentenceRow, TaggingRow
+from bertlab.data.tasks.rows import ROWS, MultipleChoiceRow, QuestionRow, Row, TaggingRow
 
-ROLES = {
-    "sentence": ("text", "label"),
-    "pair": ("text_a", "text_b", "label"),
-    "multiple-choice": ("context", "choices", "label"),
-    "tagging": ("words", "tags"),
-    "question": ("id", "question", "context", "answers", "answer_starts"),
-}
+ROLES = {shape: tuple(field.name for field in fields(row)) for shape, row in ROWS.items()}
 # A test set may lack these. In other splits a question without answers is unanswerable (SQuAD 2.0).
 ANSWER_ROLES = {"label", "tags", "answers", "answer_starts"}
 
@@ -94,10 +88,11 @@ def with_usual_columns(columns: Iterable[str], names: dict, shape: str | None) -
     if not any(_has_fields(present | set(names), one) for one in ROLES if shape in (None, one)):
         usual = (fields for own, fields in _USUAL if shape in (None, own) and present.issuperset(fields.values()))
         names = next(usual, {}) | names
-    for one in ("pair", "sentence"):
-        if shape in (None, one) and _has_fields(present | set(names), one) and "label" not in present | set(names):
-            label = next((name for name in _USUAL_LABELS if name in present), None)
-            return names if label is None else names | {"label": label}
+    there = present | set(names)
+    label = next((name for name in _USUAL_LABELS if name in present), None)
+    if label and "label" not in there:
+        if any(shape in (None, one) and _has_fields(there, one) for one in ("pair", "sentence")):
+            return names | {"label": label}
     return names
 
 
@@ -125,7 +120,7 @@ def rows_from_records(records: Iterable[Record], columns: Columns, problems: Pro
     rows, ids = [], set()
     for number, (where, record) in enumerate(records, start=1):
         with problems.at(where):
-            row = _MAKERS[columns.shape](record, columns)
+            row = _MAKERS.get(columns.shape, _labelled)(record, columns)
             if isinstance(row, QuestionRow):
                 row = row if row.id else replace(row, id=f"row-{number}")
                 if row.id in ids:
@@ -133,6 +128,19 @@ def rows_from_records(records: Iterable[Record], columns: Columns, problems: Pro
                 ids.add(row.id)
             rows.append(row)
     return rows
+
+
+def unlabelled_rows(
+    records: Iterable[Record], shape: str, names: dict, problems: Problems
+) -> Iterator[tuple[str, Row]]:
+    """Yields (where, row) of records, whose labels, tags or answers are not read. names: field → column."""
+    read = {field: column for field, column in names.items() if field not in ANSWER_ROLES}
+    columns = Columns(shape, read, reads_answers=False)
+    for number, (where, record) in enumerate(records, start=1):
+        if shape == "question":
+            record = {"id": str(number)} | record
+        for row in rows_from_records([Record(where, record)], columns, problems):
+            yield where, row
 
 
 def label_names(records: Iterable[Record], columns: Columns, problems: Problems) -> tuple[str, ...]:
@@ -157,9 +165,24 @@ def label_names(records: Iterable[Record], columns: Columns, problems: Problems)
 # --- one maker for each shape ---
 
 
+def _labelled(record: dict, columns: Columns) -> Row:
+    """A sentence or a pair: texts and a label."""
+    texts = [_text(record, columns, role) for role in ROLES[columns.shape] if role != "label"]
+    return ROWS[columns.shape](*texts, _label(record, columns))
+
+
 def _multiple_choice(record: dict, columns: Columns) -> MultipleChoiceRow:
     """A choice is named by a label of the task or by its number from 0."""
-    choices = _choices(record, columns)
+    column = columns.of("choices")
+    if isinstance(column, tuple):
+        choices = [_lookup(record, name) for name in column]
+    else:
+        choices = _as_list(_lookup(record, column))
+    if len(choices) < 2 or not all(isinstance(value, str) for value in choices):
+        raise RecordError(
+            f"expected at least two choices, all text, found {choices!r}; name the columns of the choices with "
+            + asked("--column choices=A,B", 'columns={"choices": ("A", "B")}')
+        )
     if columns.ending_start is not None:
         start = _lookup(record, columns.ending_start)
         choices = [f"{start} {choice}" for choice in choices]
@@ -172,7 +195,13 @@ def _multiple_choice(record: dict, columns: Columns) -> MultipleChoiceRow:
 
 
 def _tagging(record: dict, columns: Columns) -> TaggingRow:
-    words, tags = _words(record, columns), _tags(record, columns)
+    words = _series(_value(record, columns, "words"), columns.of("words"))
+    if not words:
+        raise RecordError("expected at least one word")
+    for number, word in enumerate(words, start=1):  # each must fit into one column of a file such as CoNLL's
+        if not isinstance(word, str) or not word or any(character in word for character in " \t\r\n"):
+            raise RecordError(f"word {number} is {word!r}; expected text without white space, and not empty")
+    tags = _tags(record, columns)
     if tags is None:
         return TaggingRow(words)
     if len(tags) != len(words):
@@ -203,15 +232,7 @@ def _question(record: dict, columns: Columns) -> QuestionRow:
     return QuestionRow(id, question, context, tuple(answers), tuple(map(int, starts)))
 
 
-_MAKERS: dict[str, Callable[[dict, Columns], Row]] = {
-    "sentence": lambda record, columns: SentenceRow(_text(record, columns, "text"), _label(record, columns)),
-    "pair": lambda record, columns: PairRow(
-        _text(record, columns, "text_a"), _text(record, columns, "text_b"), _label(record, columns)
-    ),
-    "multiple-choice": _multiple_choice,
-    "tagging": _tagging,
-    "question": _question,
-}
+_MAKERS = {"multiple-choice": _multiple_choice, "tagging": _tagging, "question": _question}
 
 
 # --- values ---
@@ -230,28 +251,28 @@ def _lookup(record: dict, column: str):
 def _value(record: dict, columns: Columns, role: str):
     """The value of a role, or None if an answer is absent (only in a test set), empty or marked as not known."""
     column = columns.of(role)
-    may_lack = columns.may_lack_answers and not _has(record, column)
-    if role in ANSWER_ROLES and (may_lack or not columns.reads_answers):
+    if role not in ANSWER_ROLES:
+        return _lookup(record, column)
+    is_there = column in record or column.partition(".")[0] in record
+    if not columns.reads_answers or (columns.may_lack_answers and not is_there):
         return None
     value = _lookup(record, column)
-    if role in ANSWER_ROLES and (_is_empty(value) or value == columns.missing_label):
-        if role in ("label", "tags") and not columns.may_lack_answers:
+    if _is_empty(value) or value == columns.missing_label:
+        if role in ("label", "tags") and not columns.may_lack_answers and not columns.multi_label:
             several = asked("--label-separator ,", "label_separator=','")
             hint = f"; if rows have any number of labels, give {several}" if role == "label" else ""
             raise RecordError(f"column {column!r} is empty; only rows of a test set may lack it{hint}")
         return None
-    if role == "label" and not isinstance(value, (str, int, float)):
+    if role != "label" or columns.multi_label:
+        return value
+    if not isinstance(value, (str, int, float)):
         raise RecordError(f"column {column!r}: expected a name or a number, found {value!r:.80}")
-    return value.strip() if role == "label" and isinstance(value, str) else value
+    return value.strip() if isinstance(value, str) else value
 
 
 def _is_empty(value) -> bool:
     """Whether a cell is empty. Many programs write an empty cell to JSON as NaN, which is unequal to itself."""
     return value is None or value != value or (isinstance(value, str) and not value.strip())
-
-
-def _has(record: dict, column: str) -> bool:
-    return column in record or column.partition(".")[0] in record
 
 
 def _text(record: dict, columns: Columns, role: str) -> str:
@@ -263,20 +284,17 @@ def _text(record: dict, columns: Columns, role: str) -> str:
 
 def _several(record: dict, columns: Columns) -> tuple | None:
     """The labels of a multi-label record, as written; () if none applies, None in a test set without labels."""
-    column = columns.of("label")
-    if columns.may_lack_answers and not _has(record, column):
-        return None
-    value = _lookup(record, column)
-    if _is_empty(value):
+    value = _value(record, columns, "label")
+    if value is None:
         return None if columns.may_lack_answers else ()
-    if isinstance(value, str):
-        value = value.split(columns.label_separator) if columns.label_separator else [value]
-    if not isinstance(value, (list, tuple)):
-        value = [value]
-    labels = tuple(label.strip() if isinstance(label, str) else label for label in value)
+    split = isinstance(value, str) and columns.label_separator
+    several = value.split(columns.label_separator) if split else _as_list(value)
+    labels = tuple(label.strip() if isinstance(label, str) else label for label in several)
     for label in labels:
         if _is_empty(label) or isinstance(label, bool) or not isinstance(label, (str, int)):
-            raise RecordError(f"column {column!r}: expected names of labels, got {label!r} in {value!r:.80}")
+            raise RecordError(
+                f"column {columns.of('label')!r}: expected names of labels, got {label!r} in {value!r:.80}"
+            )
     return labels
 
 
@@ -300,17 +318,6 @@ def _as_list(value) -> list:
     return [] if value is None else list(value) if isinstance(value, (list, tuple)) else [value]
 
 
-def _words(record: dict, columns: Columns) -> tuple[str, ...]:
-    """The words of a record; each must fit into one column of a file such as CoNLL's."""
-    words = _series(_value(record, columns, "words"), columns.of("words"))
-    if not words:
-        raise RecordError("expected at least one word")
-    for number, word in enumerate(words, start=1):
-        if not isinstance(word, str) or not word or any(character in word for character in " \t\r\n"):
-            raise RecordError(f"word {number} is {word!r}; expected text without white space, and not empty")
-    return words
-
-
 def _tags(record: dict, columns: Columns) -> tuple[str | int, ...] | None:
     value = _value(record, columns, "tags")
     tags = None if value is None else _series(value, columns.of("tags"))
@@ -325,17 +332,3 @@ def _series(value, column: str) -> tuple:
     if not isinstance(value, (str, list, tuple)):
         raise RecordError(f"column {column!r}: expected a list, or text with spaces between, found {value!r:.80}")
     return tuple(value.split() if isinstance(value, str) else value)
-
-
-def _choices(record: dict, columns: Columns) -> list[str]:
-    column = columns.of("choices")
-    if isinstance(column, tuple):
-        values = [_lookup(record, name) for name in column]
-    else:
-        values = _as_list(_lookup(record, column))
-    if len(values) < 2 or not all(isinstance(value, str) for value in values):
-        raise RecordError(
-            f"expected at least two choices, all text, found {values!r}; name the columns of the choices with "
-            + asked("--column choices=A,B", 'columns={"choices": ("A", "B")}')
-        )
-    return values

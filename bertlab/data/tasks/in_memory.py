@@ -1,12 +1,11 @@
 """Labelled rows that are in memory: lists of dicts, data frames of pandas or Polars, `datasets` of Hugging Face.
 
-They become the same records as files, so that rows, labels and error messages are the same. A data frame is known by
-its methods. `datasets` is optional (`pip install "bertlab[hub]"`) and imported only to load a data set by name, from
-the hub or from a folder that `save_to_disk` wrote. No code from a data set is ever run.
+They become the same records as files. `datasets` is optional and imported only to load a data set by name, from the
+hub or from a folder that `save_to_disk` wrote. No code from a data set is ever run.
 """
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bertlab.common.errors import DataError, MissingDependencyError, asked
@@ -61,28 +60,27 @@ def splits_in_memory(data) -> dict[str, object]:
         )
     if not isinstance(data, Mapping):
         return {"train": data}
-    keys: dict[str | None, list] = {}
+    keys, others = {}, []  # split → key
     for key in data:
-        keys.setdefault(SPLIT_OF.get(str(key).lower()), []).append(key)
-    others = keys.pop(None, [])
-    for split, same in keys.items():
-        if len(same) > 1:
-            raise DataError(
-                f"{' and '.join(repr(str(key)) for key in same)} are both the {split} split; give one table"
-            )
+        split = SPLIT_OF.get(str(key).lower())
+        if split in keys:
+            raise DataError(f"{str(keys[split])!r} and {str(key)!r} are both the {split} split; give one table")
+        if split is None:
+            others.append(repr(str(key)))
+        else:
+            keys[split] = key
     if not keys:
         raise DataError(
             f"expected rows, or a dict with some of the splits train, validation and test; got the keys "
             f"{', '.join(map(str, data))}"
         )
     if others:
-        named = ", ".join(repr(str(key)) for key in others)
-        warnings.warn(f"left out {named}; expected train, validation or test", stacklevel=3)
-    return {split: data[key] for split, (key,) in keys.items()}
+        warnings.warn(f"left out {', '.join(others)}; expected train, validation or test", stacklevel=3)
+    return {split: data[key] for split, key in keys.items()}
 
 
 def declared_in(
-    table, columns: dict, labels: tuple[str, ...] | None, shape: str | None = None
+    table, columns: dict, labels: tuple[str, ...] | None, shape: str | None
 ) -> tuple[str | None, tuple[str, ...]]:
     """The column of labels or tags for which a data set of `datasets` declares names, and these names; else None, ().
 
@@ -90,7 +88,9 @@ def declared_in(
     ones, but as many, the numbers in the column are indices of the caller's. Raises DataError where they cannot be:
     there are more or fewer, or one of the names has another index. shape: the task type, if it is known.
     """
-    for role in ("label", "tags") if shape is None else sorted({"label", "tags"}.intersection(ROLES.get(shape, ()))):
+    for role in ("label", "tags"):
+        if role not in ROLES.get(shape, ("label", "tags")):
+            continue
         column = columns.get(role, role)
         feature = (getattr(table, "features", None) or {}).get(column)
         feature = getattr(feature, "feature", feature)  # of a list: what is in it
@@ -114,8 +114,12 @@ def records_in_memory(
     column, labels: numbers in this column are indices of these names (see `declared_in`); so an index is never mistaken
     for a name that is itself a number. Raises DataError for a row that is not a dict, as `problems` says.
     """
+    if hasattr(table, "to_dicts"):  # Polars
+        table = table.to_dicts()
+    elif hasattr(table, "iterrows"):  # pandas; its several marks of an empty cell become None
+        table = table.astype(object).where(table.notna(), None).to_dict("records")
     records = []
-    for index, row in enumerate(_rows(table)):
+    for index, row in enumerate(table):
         where = f"{name} ({split}) row {index}"
         if isinstance(row, Mapping):
             columns = {key: _plain(value) for key, value in row.items()}
@@ -131,14 +135,6 @@ def _named(value, labels: tuple[str, ...]):
     if isinstance(value, list):
         return [_named(element, labels) for element in value]
     return labels[value] if isinstance(value, int) and 0 <= value < len(labels) else value
-
-
-def _rows(table) -> Iterator:
-    if hasattr(table, "to_dicts"):  # Polars
-        return iter(table.to_dicts())
-    if hasattr(table, "iterrows"):  # pandas; its several marks of an empty cell become None
-        return iter(table.astype(object).where(table.notna(), None).to_dict("records"))
-    return iter(table)
 
 
 def _plain(value):

@@ -20,29 +20,18 @@ from pathlib import Path
 
 from bertlab.common.errors import DataError, asked
 from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats import TABLE_SUFFIXES, Record, read_json, read_table
-from bertlab.data.tasks.formats_conll import conll_options, conll_records, is_tab_table, read_conll
+from bertlab.data.tasks import formats, in_memory
 from bertlab.data.tasks.formats_labels import declared_labels, require_two_classes
 from bertlab.data.tasks.formats_published import TASKS, Hub, Task, find_task
 from bertlab.data.tasks.formats_records import (
-    ROLES,
     Columns,
     guess_shape,
     label_names,
     rows_from_records,
+    unlabelled_rows,
     with_usual_columns,
 )
-from bertlab.data.tasks.formats_squad import is_squad, read_squad
-from bertlab.data.tasks.in_memory import (
-    SPLIT_OF,
-    declared_in,
-    is_saved_dataset,
-    load_hub_dataset,
-    records_in_memory,
-    splits_in_memory,
-)
-from bertlab.data.tasks.rows import Row, TaskData
-from bertlab.data.tasks.splits import check_share, hold_out
+from bertlab.data.tasks.rows import PairRow, Row, TaskData, hold_out
 
 # Made by `bertlab.data.tasks.builtin` from the docstrings of the installed packages: name → (shape, what is asked).
 BUILTIN_TASKS = {
@@ -54,12 +43,11 @@ BUILTIN_TASKS = {
 SOURCES = ("auto", "builtin", "files", "huggingface")
 SPLITS = ("train", "validation", "test")
 _SPLIT_OF_STEM = re.compile(r"(?:.*[-_.])?(train|dev|validation|valid|val|test)(?:[-_.\d].*)?", re.IGNORECASE)
-CONLL_SUFFIXES = (".conll", ".conllu", ".txt", ".bio", ".iob", ".iob2")
 
 
 @dataclass(frozen=True)
 class Reading:
-    """The options for reading files that are not a published task's; see `load_task`."""
+    """The options of `load_task` for rows that are not a published task's."""
 
     shape: str | None = None
     columns: dict = field(default_factory=dict)
@@ -84,7 +72,7 @@ def load_task(
     seed: int = 0,
     **builtin_options,
 ) -> TaskData:
-    """Loads a labelled task from any source.
+    """Loads a labelled task.
 
     name_or_path: a built-in task, a published one (`bertlab task list`), a file, a folder with train, dev and test
     files, a name on the Hugging Face hub, or a folder that `save_to_disk` wrote. Or the rows themselves, named "rows":
@@ -96,23 +84,26 @@ def load_task(
     labels=(). A declared label may be replaced by its index, unless a label is itself a number.
     label_separator: for sentences and pairs with any number of labels each, the text between two of them in a cell; an
     empty cell has no label. Rows whose label is a list are multi-label without it.
-    conll: options of `read_conll` (word_column, tag_column, separator, comment).
+    conll: options of `formats.read_conll` (word_column, tag_column, separator, comment).
     config: a configuration on the hub. on_error: "stop" at the first invalid record, "skip" them with one warning,
     or a `Problems` of your own. validation_share: the approximate fraction of the training rows that becomes the
-    validation split if there is none, drawn with `seed`; see `splits.hold_out`. builtin_options: passed, with the seed,
-    to `bertlab.data.tasks.builtin.builtin_task`.
+    validation split if there is none (see `rows.hold_out`). builtin_options: of `builtin.builtin_task`.
     Raises DataError, with file and line, and MissingDependencyError if the hub's package is not installed.
     """
     problems = on_error if isinstance(on_error, Problems) else Problems(on_error)
-    reading = Reading(shape, columns or {}, declared_labels(labels), conll_options(conll or {}), label_separator)
-    check_share(validation_share)
+    reading = Reading(
+        shape, columns or {}, declared_labels(labels), formats.conll_options(conll or {}), label_separator
+    )
+    if not 0 <= validation_share < 1:
+        raise DataError(f"validation_share must lie between 0 and 1, not {validation_share!r}")
     if not isinstance(name_or_path, str | Path):
         if source != "auto" or data_dir is not None or config is not None or builtin_options:
             raise DataError("rows in memory have no source, data_dir, config or other option of a file; leave it out")
         _refuse_unused("rows", reading, "shape", "columns", "labels", "label_separator")
-        data = _from_tables("rows", splits_in_memory(name_or_path), reading, problems, reading.shape)
+        data = _from_tables("rows", in_memory.splits_in_memory(name_or_path), reading, problems)
     else:
-        name, source = str(name_or_path), _source(name_or_path, source, data_dir)
+        name = str(name_or_path)
+        source = _source(name, source, data_dir)
         if builtin_options and source != "builtin":
             raise DataError(f"load_task has no option {', '.join(builtin_options)} for the source {source!r}")
         note_ambiguity(name, source, data_dir, problems)
@@ -151,10 +142,9 @@ def has_fixed_format(
     """Whether `load_task` reads a built-in or published task, whose type and labels are known. Raises DataError."""
     if not isinstance(name_or_path, str | Path):
         return False
-    source = _source(name_or_path, source, data_dir)
+    source, path = _source(str(name_or_path), source, data_dir), Path(name_or_path)
     if source == "builtin" or data_dir is not None:
         return True
-    path = Path(name_or_path)
     if source == "files":
         return path.is_dir() and not columns and _task_of_folder(path) is not None
     return not path.exists() and find_task(str(name_or_path)) is not None
@@ -165,37 +155,32 @@ def _refuse_unused(name: str, reading: Reading, *heard: str, shape: str | None =
 
     heard: options that do apply; shape: the rows' task type: `reading.shape` may be this one, but no other.
     """
-    said = {
-        "shape": reading.shape not in (None, shape),
-        "columns": bool(reading.columns),
-        "labels": reading.labels is not None,
-        "conll": bool(reading.conll),
-        "label_separator": reading.label_separator is not None,
-    }
-    idle = [word for word, given in said.items() if given and word not in heard]
-    if idle:
+    given = {word for word, value in vars(reading).items() if value not in (None, {})}
+    if reading.shape == shape:
+        given.discard("shape")
+    if idle := [word for word in vars(reading) if word in given.difference(heard)]:
         options = {"columns": "--column", "label_separator": "--label-separator"}
         words = ", ".join(asked(options.get(word, f"--{word}"), word) for word in idle)
         raise DataError(f"{name}: leave out {words}; the format decides how these rows are read")
 
 
-def _source(name_or_path, source: str, data_dir) -> str:
+def _source(name: str, source: str, data_dir) -> str:
     if source not in SOURCES:
         raise DataError(f"the source {source!r} is not known; choose one of {', '.join(SOURCES)}")
     if source != "auto":
         return source
     if data_dir is not None:
         return "files"
-    if str(name_or_path) in BUILTIN_TASKS:
+    if name in BUILTIN_TASKS:
         return "builtin"
-    if (path := Path(name_or_path)).exists():
-        return "huggingface" if is_saved_dataset(path) else "files"
-    if find_task(str(name_or_path)):
+    if Path(name).exists():
+        return "huggingface" if in_memory.is_saved_dataset(name) else "files"
+    if find_task(name):
         return "huggingface"
     known = ", ".join((*BUILTIN_TASKS, *TASKS))
     hub = asked("--source huggingface", "source='huggingface'")
     raise DataError(
-        f"{str(name_or_path)!r} is neither a task ({known}) nor a file or folder; "
+        f"{name!r} is neither a task ({known}) nor a file or folder; "
         f"for another data set of the Hugging Face hub give {hub}"
     )
 
@@ -229,35 +214,31 @@ def _task_of_folder(path: Path) -> Task | None:
 def _published_files(task: Task, folder: Path) -> dict[str, Path]:
     """The files of a published task in a folder, or in the task's own folder inside it: split → path."""
     for candidate in (folder, folder / task.folder):
-        existing = {
-            split: [candidate / name for name in names if (candidate / name).is_file()]
-            for split, names in task.files.items()
-        }
-        if any(existing.values()):
-            return {split: paths[0] for split, paths in existing.items() if paths}
+        existing = {}
+        for split, names in task.files.items():
+            if path := next((candidate / name for name in names if (candidate / name).is_file()), None):
+                existing[split] = path
+        if existing:
+            return existing
     return {}
 
 
 def _load_published(task: Task, folder: Path, reading: Reading, problems: Problems) -> TaskData:
-    _refuse_unused(task.name, reading, *(("conll",) if task.kind == "conll" else ()), shape=task.shape)
+    _refuse_unused(task.name, reading, *(("conll",) if task.shape == "tagging" else ()), shape=task.shape)
     files = _published_files(task, folder)
     if not files:
         expected = ", ".join(names[0] for names in task.files.values() if names)
         raise DataError(f"{folder}: holds no file of {task.name}; expected {expected}, here or in {task.folder}/")
-    if task.kind == "squad":
-        rows = {split: read_squad(path, problems) for split, path in files.items()}
-        return TaskData(task.name, task.shape, (), **rows)
-    if task.kind == "conll":
-        records = {split: read_conll(path, problems, **reading.conll) for split, path in files.items()}
-    else:
-        records = {
-            split: read_table(path, problems, None if path.name == "test.tsv" else task.header)
-            for split, path in files.items()
-        }
+    records = {}
+    for split, path in files.items():
+        if task.shape == "tagging":
+            records[split] = formats.read_conll(path, problems, reading.conll)
+        else:
+            records[split] = formats.read_table(path, problems, None if path.name == "test.tsv" else task.header)
     return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, task.columns, problems))
 
 
-def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, problems) -> dict[str, list[Row]]:
+def _rows_of_splits(records: dict[str, Iterable[formats.Record]], columns: Columns, problems) -> dict[str, list[Row]]:
     """The rows of each split; only those of the test split may lack answers."""
     return {
         split: rows_from_records(items, dataclasses.replace(columns, may_lack_answers=split == "test"), problems)
@@ -268,58 +249,52 @@ def _rows_of_splits(records: dict[str, Iterable[Record]], columns: Columns, prob
 def _split_of(path: Path) -> str | None:
     """The split that a file's name indicates: train.csv, my-dev.v2.tsv, eng_valid.txt …"""
     match = _SPLIT_OF_STEM.fullmatch(path.stem)
-    return SPLIT_OF[match[1].lower()] if match else None
+    return in_memory.SPLIT_OF[match[1].lower()] if match else None
 
 
 def _split_files(folder: Path) -> dict[str, Path]:
     found: dict[str, Path] = {}
     for path in sorted(folder.iterdir()):
         split = _split_of(path)
-        if split is None or path.suffix.lower() not in TABLE_SUFFIXES + CONLL_SUFFIXES:
+        if split is None or path.suffix.lower() not in formats.TABLE_SUFFIXES + formats.CONLL_SUFFIXES:
             continue
         if split in found:
             raise DataError(f"{folder}: {found[split].name} and {path.name} are both the {split} split; give one file")
         found[split] = path
     if not found:
-        raise DataError(f"{folder}: no train, dev or test file ({', '.join(TABLE_SUFFIXES + CONLL_SUFFIXES)}) in it")
+        raise DataError(
+            f"{folder}: no train, dev or test file ({', '.join(formats.TABLE_SUFFIXES + formats.CONLL_SUFFIXES)}) in it"
+        )
     return {split: found[split] for split in SPLITS if split in found}
 
 
 def _load_own(name: str, files: dict[str, Path], reading: Reading, problems: Problems) -> TaskData:
-    if all(path.suffix.lower() == ".json" and is_squad(read_json(path)) for path in files.values()):
-        _refuse_unused(name, reading, shape="question")
-        return TaskData(name, "question", (), **{split: read_squad(path, problems) for split, path in files.items()})
-    conll = {split for split, path in files.items() if _is_conll(path, reading, problems)}
+    conll = {split for split, path in files.items() if formats.is_conll(path, reading.conll, problems)}
     if not conll:
         _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     records = {
-        split: list(conll_records(path, problems, reading.conll) if split in conll else read_table(path, problems))
+        split: list(
+            formats.read_conll(path, problems, reading.conll) if split in conll else formats.read_table(path, problems)
+        )
         for split, path in files.items()
     }
     return _from_records(name, records, reading, problems)
 
 
-def _is_conll(path: Path, reading: Reading, problems: Problems) -> bool:
-    """Whether a file has a word on each line. A .txt may also be a table: a note then says so."""
-    suffix = path.suffix.lower()
-    if suffix == ".txt" and not reading.conll and is_tab_table(path):
-        problems.notes.append(f"{path}: a table with tabs between its columns, since they hold several words")
-        return False
-    return suffix in CONLL_SUFFIXES
-
-
-def _from_records(name: str, records: dict[str, list[Record]], reading: Reading, problems, missing=None) -> TaskData:
+def _from_records(
+    name: str, records: dict[str, list[formats.Record]], reading: Reading, problems, missing=None
+) -> TaskData:
     """Rows of every split, with the given task type and labels, or those found in the records."""
     some = next((split for split in records.values() if split), None)
     if some is None:
         raise DataError(f"{name}: expected at least one record")
-    if reading.shape is None or reading.shape in ROLES:
-        names = with_usual_columns(some[0].columns, reading.columns, reading.shape)
-        reading = dataclasses.replace(reading, columns=names)
-    shape = reading.shape or guess_shape(some[0].columns, reading.columns)
-    multi_label = _is_multi_label(name, shape, some, reading)
+    names = with_usual_columns(some[0].columns, reading.columns, reading.shape)
+    shape = reading.shape or guess_shape(some[0].columns, names)
+    multi_label = _is_multi_label(
+        name, shape, [record.columns.get(names.get("label", "label")) for record in some], reading
+    )
     columns = Columns(
-        shape, reading.columns, reading.labels or (), missing_label=missing, multi_label=multi_label,
+        shape, names, reading.labels or (), missing_label=missing, multi_label=multi_label,
         label_separator=reading.label_separator,
     )  # fmt: skip
     if reading.labels and shape == "question":
@@ -330,8 +305,8 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
         raise DataError(f"{name}: expected at least one training record")
     if reading.labels is None and shape in ("sentence", "pair", "tagging"):
         shown = dataclasses.replace(columns, may_lack_answers="train" not in records)
-        names = label_names(records.get("train", some), shown, problems)
-        columns = dataclasses.replace(columns, labels=names, labels_found=True)
+        found = label_names(records.get("train", some), shown, problems)
+        columns = dataclasses.replace(columns, labels=found, labels_found=True)
     rows = _rows_of_splits(records, columns, problems)
     if multi_label and not columns.labels:
         raise DataError(f"{name}: no training row has a label; expected at least one label")
@@ -344,8 +319,8 @@ def _from_records(name: str, records: dict[str, list[Record]], reading: Reading,
     return TaskData(name, shape, labels, **rows, multi_label=multi_label)
 
 
-def _is_multi_label(name: str, shape: str, records: list[Record], reading: Reading) -> bool:
-    """Whether a row may have several labels: with a separator, or where the column of labels holds lists."""
+def _is_multi_label(name: str, shape: str, written: list, reading: Reading) -> bool:
+    """Whether a row may have several labels: with a separator, or where the labels, as written, are lists."""
     if reading.label_separator is not None:
         if shape not in ("sentence", "pair") or reading.labels == () or not reading.label_separator:
             raise DataError(
@@ -353,8 +328,7 @@ def _is_multi_label(name: str, shape: str, records: list[Record], reading: Readi
                 f"must not be empty; leave out {asked('--label-separator', 'label_separator')}"
             )
         return True
-    column = reading.columns.get("label", "label")
-    values = [record.columns[column] for record in records[:100] if record.columns.get(column) is not None]
+    values = [value for value in written[:100] if value is not None]
     return shape in ("sentence", "pair") and bool(values) and all(isinstance(value, (list, tuple)) for value in values)
 
 
@@ -364,32 +338,73 @@ def _is_multi_label(name: str, shape: str, records: list[Record], reading: Readi
 def _load_hub(name: str, reading: Reading, config: str | None, problems: Problems) -> TaskData:
     task = None if Path(name).exists() else find_task(name)
     hub = task.hub if task else Hub(name)
-    datasets = load_hub_dataset(hub.name, config or hub.config, hub.revision)
+    datasets = in_memory.load_hub_dataset(hub.name, config or hub.config, hub.revision)
     names = {split: hub.splits.get(split, split) for split in SPLITS}
     splits = {split: datasets[names[split]] for split in SPLITS if names[split] in datasets}
     if not splits:
         raise DataError(f"{name}: has the splits {', '.join(datasets)}, none of {', '.join(names.values())}")
     if task:
         _refuse_unused(task.name, reading, "columns", shape=task.shape)
-        records = {split: records_in_memory(table, name, split, problems) for split, table in splits.items()}
+        records = {split: in_memory.records_in_memory(table, name, split, problems) for split, table in splits.items()}
         columns = dataclasses.replace(task.columns, names=reading.columns or hub.columns, missing_label=-1)
         return TaskData(task.name, task.shape, task.labels, **_rows_of_splits(records, columns, problems))
     _refuse_unused(name, reading, "shape", "columns", "labels", "label_separator")
     shape = reading.shape or guess_shape(next(iter(splits.values())).features, reading.columns)
-    return _from_tables(name, splits, reading, problems, shape, missing=-1)
+    return _from_tables(name, splits, dataclasses.replace(reading, shape=shape), problems, missing=-1)
 
 
-def _from_tables(
-    name: str, splits: dict, reading: Reading, problems: Problems, shape: str | None, missing: int | None = None
-) -> TaskData:
+def _from_tables(name: str, splits: dict, reading: Reading, problems: Problems, missing: int | None = None) -> TaskData:
     """Rows of tables in memory, whose labels may be indices of the names that a table declares."""
-    declared = {split: declared_in(table, reading.columns, reading.labels, shape) for split, table in splits.items()}
-    records = {
-        split: records_in_memory(table, name, split, problems, *declared[split]) for split, table in splits.items()
-    }
-    _, theirs = declared.get("train") or next(iter(declared.values()))
+    records, declared = {}, {}
+    for split, table in splits.items():
+        column, names = in_memory.declared_in(table, reading.columns, reading.labels, reading.shape)
+        records[split] = in_memory.records_in_memory(table, name, split, problems, column, names)
+        declared[split] = names
+    if any(declared.values()):
+        missing = -1
+    theirs = declared.get("train", next(iter(declared.values())))
     if reading.labels is None and theirs:
         reading = dataclasses.replace(reading, labels=declared_labels(theirs))
-    if any(names for _, names in declared.values()):
-        missing = -1
     return _from_records(Path(name).name, records, reading, problems, missing)
+
+
+# --- pairs of texts without labels ---
+
+
+def read_pairs(path: str | Path, columns: dict | None = None, problems: Problems | None = None) -> list[PairRow]:
+    """The pairs of a file; labels in it are ignored.
+
+    A .txt file has a text on each line. Any other is read as by `load_task`: with the fields text_a and text_b, or with
+    the field text; `columns` maps fields to columns. Where all three are there, text_a and text_b are read. A single
+    text is paired with itself. Raises DataError, with file and line, also for an empty text, for `columns` of a .txt
+    file and for fewer than two pairs.
+    """
+    if Path(path).suffix.lower() == ".txt":
+        if columns:
+            raise DataError(f"{path}: a .txt file has no columns; leave out {asked('--column', 'columns')}")
+        rows = [PairRow(line, line) for _, line in formats.read_lines(path) if line.strip()]
+    else:
+        rows = _pairs_of_table(path, columns or {}, problems or Problems())
+    if len(rows) < 2:
+        raise DataError(f"{path}: expected at least two texts or pairs, got {len(rows)}")
+    return rows
+
+
+def _pairs_of_table(path, names: dict, problems: Problems) -> list[PairRow]:
+    records = list(formats.read_table(path, problems))
+    present = records[0].columns if records else {}
+    shape = "pair"  # as `names` say or, where they do not tell, what they and the columns have
+    for fields in ({*present, *names}, set(names)):
+        if "text" in fields:
+            shape = "sentence"
+        if fields.issuperset({"text_a", "text_b"}):
+            shape = "pair"
+    names = with_usual_columns(present, names, shape)
+    pairs = []
+    for where, row in unlabelled_rows(records, shape, names, problems):
+        pair = PairRow(row.text, row.text) if shape == "sentence" else row
+        if pair.text_a.strip() and pair.text_b.strip():
+            pairs.append(pair)
+        else:
+            problems.add(f"{where}: a text is empty; expected a text in each field")
+    return pairs

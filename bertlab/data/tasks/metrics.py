@@ -1,8 +1,4 @@
-"""The metrics that the benchmarks publish, as fractions: 0.913, where a table of results prints 91.3.
-
-Each is a few lines of NumPy, so that a reader can compare it with its definition. Entity-level F1 is in
-`metrics_entities`, SQuAD's exact match and F1 in `metrics_squad`. `score` picks the right ones for a task.
-"""
+"""The metrics that the benchmarks publish, as fractions: 0.913, where a table of results prints 91.3."""
 
 from collections.abc import Callable, Sequence
 

@@ -5,9 +5,8 @@ F1 counts the tokens that prediction and answer share, as bags. With several rig
 version 2.0 the right answer to an unanswerable question is the empty text. Sources: Rajpurkar et al. 2016, section 6.1;
 2018, section 5, and its evaluation script.
 
-The two official scripts differ: 1.1's counts a prediction that is empty after normalisation as F1 0, while 2.0's counts
-it as right if the gold answer is empty too. We use 2.0's rule; they differ only on answers that consist of articles and
-punctuation, and 2.0 does not use those as gold answers if there are others.
+A prediction that is empty after normalisation is right if the gold answer is empty too, as in 2.0's script (1.1's
+counts it as 0).
 """
 
 import math
@@ -52,8 +51,7 @@ def squad_scores(
     answers: question id → its right answers, none for an unanswerable question. predictions: id → text, "" for "no
     answer". no_answer_scores: id → the model's score for "no answer"; with it the result also has best_exact and
     best_f1, and the thresholds above which a prediction is replaced by "no answer" (see `best_threshold`).
-    Raises DataError if a question has no prediction (the official script of 2.0 leaves it out of the
-    mean, which raises the mean; 1.1's counts it as 0).
+    Raises DataError if a question has no prediction.
     """
     missing = [id for id in answers if id not in predictions]
     if missing:
@@ -90,13 +88,11 @@ def best_threshold(
 ) -> tuple[float, float]:
     """The best mean score, and the threshold that gives it: above it, a prediction becomes "no answer".
 
-    Begins with "no answer" everywhere (every unanswerable question right) and adds predictions, most confident first:
-    an answerable one adds its score, an unanswerable one loses its point unless its prediction is empty anyway.
-
-    As in the official script, predictions are added one by one, even with equal no-answer scores. No threshold can
-    separate those: the returned one is the best possible, and may give less than the best mean. If "no answer"
-    everywhere is best, the threshold is below every score: the official 0.0 for probabilities, lower for differences of
-    logits.
+    Begins with "no answer" everywhere (every unanswerable question right) and adds predictions one by one, most
+    confident first: an answerable one adds its score, an unanswerable one loses its point unless its prediction is
+    empty anyway. No threshold can separate equal no-answer scores: the returned one may give less than the best mean.
+    If "no answer" everywhere is best, it is below every score: the official 0.0 for probabilities, lower for
+    differences of logits.
     """
     missing = [id for id in scores if id not in no_answer_scores]
     if missing:

@@ -31,8 +31,9 @@ class QuestionWindows:
     features: their inputs; targets are start_positions and end_positions (W,) int32, those of [CLS] for "not in this
     window".
     row_of: (W,) the question of each window. first_token: (W,) the context token at which it begins. num_tokens: (W,)
-    its context tokens. context_column: (W,) the column of its first context token. cut_questions: questions that were
-    longer than allowed. lost_answers: answers that no token covers (control characters only).
+    its context tokens. context_column, no_answer_column: (W,) the columns of its first context token and of [CLS].
+    cut_questions: questions that were longer than allowed. lost_answers: answers that no token covers (control
+    characters only).
     """
 
     rows: Sequence[QuestionRow]
@@ -43,16 +44,12 @@ class QuestionWindows:
     first_token: np.ndarray
     num_tokens: np.ndarray
     context_column: np.ndarray
+    no_answer_column: np.ndarray
     cut_questions: int
     lost_answers: int
 
     def __len__(self) -> int:
         return len(self.row_of)
-
-    @property
-    def no_answer_column(self) -> np.ndarray:
-        """The column of [CLS] in each window, which means "no answer": (W,)."""
-        return _cls_columns(self.features.vocabulary, self.context_column, self.num_tokens)
 
     def offsets(self, row: int) -> np.ndarray:
         """Characters of each context token of a question: token i is context[start:end]. (tokens, 2)"""
@@ -63,7 +60,7 @@ class QuestionWindows:
         """Marks, in each window, the context tokens that have their most context here: bool rows of num_tokens.
 
         A token's context in a window is min(tokens to its left, tokens to its right) + 0.01 · tokens of the window, as
-        published; among equals the earliest window. Every context token is marked in exactly one window.
+        published; among equals the earliest window.
         """
         window = np.repeat(np.arange(len(self)), self.num_tokens)  # (all tokens of all windows,)
         column = range_indices(np.zeros_like(self.num_tokens), self.num_tokens)
@@ -80,18 +77,13 @@ class QuestionWindows:
 
 
 def make_windows(
-    rows: Sequence[QuestionRow],
-    tokenizer,
-    max_length: int = 384,
-    stride: int = 128,
-    max_question_length: int = 64,
+    rows: Sequence[QuestionRow], tokenizer, max_length: int = 384, stride: int = 128, max_question_length: int = 64
 ) -> QuestionWindows:
     """Windows of questions and contexts. The defaults are the published ones.
 
-    max_length: T with special tokens. stride: tokens from one window's beginning to the next one's (Hugging Face's
-    `stride` is the overlap instead); if it is larger than a window, windows follow each other without a gap.
-    max_question_length: longer questions are truncated and counted. The targets are those of a question's first answer,
-    and an answer that begins or ends inside a token includes the whole token.
+    max_length: T with special tokens. stride: tokens from one window's beginning to the next one's, at most a window
+    (Hugging Face's `stride` is the overlap instead). max_question_length: longer questions are truncated and counted.
+    The targets are those of a question's first answer, with the whole token where it begins or ends inside one.
     Raises ConfigError if max_length leaves no token for context.
     """
     if stride < 1 or max_question_length < 1:
@@ -124,14 +116,14 @@ def make_windows(
     vocabulary = tokenizer.vocabulary
     context_column = text_column(vocabulary) + question_lengths[row_of] + vocabulary.pair_separators
     answers, lost = _answer_tokens(rows, contexts, context_of)
-    no_answer = _cls_columns(vocabulary, context_column, num_tokens)
+    no_answer = context_column + num_tokens + 1 if vocabulary.cls_last else np.zeros_like(context_column)  # (W,)
     answers = answers[row_of]  # (W, 2)
     inside = (answers[:, 0] >= first_token) & (answers[:, 1] < first_token + num_tokens)  # (W,); −1 is never inside
     columns = answers - first_token[:, None] + context_column[:, None]  # (W, 2)
     columns = np.where(inside[:, None], columns, no_answer[:, None]).astype(np.int32)
     features = Features(vocabulary, first, second, {"start_positions": columns[:, 0], "end_positions": columns[:, 1]})
     return QuestionWindows(
-        rows, features, contexts, context_of, row_of, first_token, num_tokens, context_column, cut, lost
+        rows, features, contexts, context_of, row_of, first_token, num_tokens, context_column, no_answer, cut, lost
     )
 
 
@@ -151,11 +143,6 @@ def _answer_tokens(rows, contexts: RaggedEncoding, context_of: np.ndarray) -> tu
         else:
             lost += 1
     return spans, lost
-
-
-def _cls_columns(vocabulary, context_column, num_tokens) -> np.ndarray:
-    """The column of [CLS] in each window: (W,)."""
-    return context_column + num_tokens + 1 if vocabulary.cls_last else np.zeros_like(context_column)
 
 
 # === From logits to answers ===
@@ -200,7 +187,7 @@ def best_answers(
     """
     if len(start_logits) != len(windows) or len(end_logits) != len(windows):
         raise DataError(f"{len(start_logits)} and {len(end_logits)} rows of logits for {len(windows)} windows")
-    max_context, no_answer = windows.max_context(), windows.no_answer_column
+    max_context = windows.max_context()
     ends = np.cumsum(np.bincount(windows.row_of, minlength=len(windows.rows)))
     answers, first = [], 0
     for row, end in enumerate(ends):
@@ -210,7 +197,7 @@ def best_answers(
             start, stop = np.asarray(start_logits[window], np.float64), np.asarray(end_logits[window], np.float64)
             if len(start) < column + count or len(stop) < column + count:
                 raise DataError(f"window {window} has {column + count + 1} tokens, but only {len(start)} logits")
-            null = no_answer[window]
+            null = windows.no_answer_column[window]
             null_score = min(null_score, start[null] + stop[null])
             context = slice(column, column + count)
             found = _spans(start[context], stop[context], max_context.row(window), n_best, max_answer_length)
@@ -254,7 +241,7 @@ def _texts(spans, context: str, offsets: np.ndarray, n_best: int) -> tuple[Span,
 
 
 def answer_texts(answers: Sequence[Answer]) -> dict[str, str]:
-    """{id: text}, as `metrics_squad.squad_scores` and `formats_submit.write_squad` take it."""
+    """{id: text}, as `metrics_squad.squad_scores` and `formats_published.write_squad` take it."""
     return {answer.id: answer.text for answer in answers}
 
 

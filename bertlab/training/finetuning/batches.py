@@ -17,8 +17,7 @@ from itertools import count
 
 import numpy as np
 
-from bertlab.data.tasks.alignment import IGNORED
-from bertlab.data.tasks.features import Batch, Features
+from bertlab.data.tasks.features import IGNORED, Batch, Features
 
 TASK = "task:"  # + the task's name: the key of an array in a batch of several tasks: the task of its rows
 LENGTHS = (16, 32, 64, 128, 192, 256, 384, 512)  # T of a batch is the first that its longest row fits
@@ -81,7 +80,7 @@ def _indices(features: Features, batch_size: int, seed: int, first: int) -> Iter
     """The rows of each batch of a task from batch `first` on, counted from 0 over all passes over its rows."""
     passes, first = divmod(first, -(-len(features) // batch_size))
     for number in count(passes + 1):
-        yield from features.batch_indices(batch_size, shuffle_seed=seed * 1000 + number, bucket=True)[first:]
+        yield from features.batch_indices(batch_size, seed * 1000 + number)[first:]
         first = 0
 
 

@@ -34,8 +34,7 @@ from bertlab.common.errors import CheckpointError, ConfigError, DataError, Train
 from bertlab.common.files import read_json, write_json
 from bertlab.common.job import Job
 from bertlab.common.progress import bar
-from bertlab.data.tasks.rows import TaskData
-from bertlab.data.tasks.splits import check_rows
+from bertlab.data.tasks.rows import TaskData, check_rows
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.free_memory import available_memory
 from bertlab.training.devices.memory import check_memory

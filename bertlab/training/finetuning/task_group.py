@@ -13,8 +13,7 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError, asked
 from bertlab.common.files import write_text
-from bertlab.data.tasks.formats_published import find_task
-from bertlab.data.tasks.formats_submit import write_conll, write_glue, write_indexed, write_squad
+from bertlab.data.tasks.formats_published import find_task, write_conll, write_glue, write_indexed, write_squad
 from bertlab.data.tasks.load import SPLITS
 from bertlab.data.tasks.metrics import figure_names
 from bertlab.data.tasks.rows import Row, TaskData

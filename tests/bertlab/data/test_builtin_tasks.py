@@ -8,8 +8,7 @@ import pytest
 from bertlab.common.errors import DataError
 from bertlab.data.corpus import sources as corpus_sources
 from bertlab.data.corpus.build import ensure_corpus
-from bertlab.data.corpus.repeats import masked_form
-from bertlab.data.corpus.texts import Sentence
+from bertlab.data.corpus.texts import Sentence, masked_form
 from bertlab.data.tasks.builtin import CODE_TAGS, PACKAGES, builtin_task, majority_baseline, tag_code
 from bertlab.data.tasks.load import BUILTIN_TASKS
 

@@ -7,10 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.data.corpus.blocks import read_blocks
-from bertlab.data.corpus.cleaning import clean_inline, unmark
-from bertlab.data.corpus.repeats import RepeatFilter, masked_form
-from bertlab.data.corpus.sentences import is_prose, split_sentences
-from bertlab.data.corpus.texts import Docstring, Sentence, clean_text
+from bertlab.data.corpus.sentences import clean_inline, is_prose, split_sentences, unmark
+from bertlab.data.corpus.texts import Docstring, RepeatFilter, Sentence, clean_text, masked_form
 
 
 @pytest.mark.parametrize(
@@ -149,7 +147,7 @@ def test_every_docstring_style_gives_the_same_prose_and_parameters(text):
     assert prose[0] == "Sums the elements of a tensor over an axis."
     assert prose[-1] == "A tensor of the same type as the given one."
     assert not any("code" in sentence or "table" in sentence or "product" in sentence for sentence in prose)
-    described = {each.name: " ".join(sentence.text for sentence in each.sentences) for each in parameters}
+    described = {name: " ".join(sentence.text for sentence in sentences) for name, sentences in parameters}
     assert described == {"x": "A Tensor of any size.", "axis": "The axis along which the sum is taken."}
 
 

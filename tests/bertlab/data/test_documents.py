@@ -5,6 +5,7 @@ import sys
 from collections import Counter
 
 import pytest
+from refusals import refused
 
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.data.documents import Document, is_validation, load_documents, parse_hub_name, split_paragraphs
@@ -95,8 +96,7 @@ def test_bad_input_stops_with_file_and_line_or_is_skipped_and_counted(tmp_path, 
     ],
 )
 def test_a_source_that_cannot_be_read_fails_at_once(tmp_path, make, message):
-    with pytest.raises(DataError, match=message):
-        load_documents(make(tmp_path))
+    refused(message, load_documents, make(tmp_path))
 
 
 @pytest.mark.parametrize("start", ["", '"'])
@@ -119,14 +119,12 @@ def test_hub_names_may_have_an_owner_a_configuration_and_a_split():
     assert parse_hub_name("imdb") == [("imdb", None, "train")]
     assert parse_hub_name("a/b/c:test") == [("a/b", "c", "test")]
     assert parse_hub_name("a/b") == [("a/b", None, "train"), ("a", "b", "train")]
-    with pytest.raises(DataError, match="expected hf:NAME"):
-        parse_hub_name("a//b")
+    refused("expected hf:NAME", parse_hub_name, "a//b")
 
 
 def test_the_hub_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)  # what Python itself does for a module that cannot be imported
-    with pytest.raises(MissingDependencyError, match=r"pip install bertlab\[hub\]"):
-        load_documents("hf:imdb")
+    refused(r"pip install bertlab\[hub\]", load_documents, "hf:imdb", error=MissingDependencyError)
 
 
 def test_the_split_holds_out_about_the_share_that_was_asked_for_and_never_changes():

@@ -2,13 +2,20 @@
 
 import numpy as np
 import pytest
-from example_text import SMALL, make_documents, make_tokenizer
+from example_text import PIECES, SMALL, make_documents, make_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from published_procedure import create
 
 from bertlab.common.errors import DataError
 from bertlab.data.documents import Document
-from bertlab.data.pretraining.examples import examples_from_tokens, make_examples, tokenize_documents
+from bertlab.data.pretraining.examples import (
+    examples_from_tokens,
+    make_examples,
+    pack,
+    sequence_numbers,
+    tokenize_documents,
+)
 from bertlab.data.pretraining.segments import Pairs, make_pairs, truncate, without_outer_separators
 from bertlab.data.pretraining.settings import ExampleSettings
 
@@ -200,3 +207,99 @@ def test_a_span_that_is_a_separator_and_nothing_else_is_left_out():
     values = np.array([7, 8, 3, 3], np.int32)  # 3 is [SEP]; the last span begins and ends with the last one
     starts, lengths = without_outer_separators(values, np.array([0, 3]), np.array([3, 1]), separator=3)
     assert (starts.tolist(), lengths.tolist()) == ([0], [2])
+
+
+# === Packing ===
+
+
+@given(width=st.integers(1, 60), data=st.data())
+@settings(deadline=None)
+def test_packed_examples_never_overlap_and_fill_rows_from_the_left(width, data):
+    lengths = np.array(data.draw(st.lists(st.integers(1, width), max_size=60)), np.int64)
+    rows, offsets, count = pack(lengths, width)
+    filled = np.zeros((count, width), int)
+    for row, offset, length in zip(rows, offsets, lengths):
+        assert offset + length <= width
+        filled[row, offset : offset + length] += 1
+    assert filled.max(initial=0) <= 1
+    assert (np.diff(filled, axis=1) <= 0).all()
+    assert (filled.sum(axis=1) > 0).all()
+    numbers = sequence_numbers(rows, offsets)
+    for row in range(count):
+        here = rows == row
+        assert sorted(numbers[here]) == list(range(1, here.sum() + 1))
+        assert (np.argsort(numbers[here]) == np.argsort(offsets[here])).all()
+
+
+def test_best_fit_leaves_little_padding():
+    lengths = np.random.default_rng(0).integers(5, 100, 2000)
+    _, _, count = pack(lengths, 128)
+    assert count * 128 < 1.03 * lengths.sum()
+
+
+def test_a_packed_row_gives_the_logits_of_its_parts_alone():
+    from bertlab.config import BertConfig
+    from bertlab.models import BertForPreTraining
+
+    packed = SMALL.replace(sequence_length=96, next_sentence=False, dynamic_masking=True, duplicate_factor=1)
+    rows = make_examples(make_documents(8, sentences=(1, 3)), make_tokenizer(), packed)
+    row = int(rows["sequence_ids"].max(axis=1).argmax())
+    assert rows["sequence_ids"][row].max() >= 3
+    config = BertConfig(vocab_size=len(PIECES), hidden_size=32, num_layers=2, num_heads=2, intermediate_size=64,
+                        max_position_embeddings=96)  # fmt: skip
+    model = BertForPreTraining(config)
+    together = np.asarray(model({name: values[row : row + 1] for name, values in rows.items()})["masked_lm_logits"])
+    for number in range(1, rows["sequence_ids"][row].max() + 1):
+        here = rows["sequence_ids"][row] == number
+        assert rows["position_ids"][row][here].tolist() == list(range(here.sum()))
+        alone = np.asarray(model({"input_ids": rows["input_ids"][row : row + 1, here]})["masked_lm_logits"])
+        np.testing.assert_allclose(together[:, here], alone, atol=2e-5)
+
+
+# === The published script's procedure ===
+
+
+def as_pieces(documents) -> list[list[list[str]]]:
+    return [[TOKENIZER.tokenize(sentence) for part in each.paragraphs for sentence in part] for each in documents]
+
+
+@pytest.mark.parametrize("whole_words", [False, True])
+@pytest.mark.parametrize("length, sentences", [(48, (1, 12)), (128, (1, 2)), (16, (1, 5))])
+def test_the_original_preset_gives_the_published_examples_in_their_order(length, sentences, whole_words):
+    documents = make_documents(25, seed=length, sentences=sentences)
+    chosen = ExampleSettings.preset(
+        "original", sequence_length=length, duplicate_factor=3, whole_word_masking=whole_words, seed=7
+    )
+    made = make_examples(documents, TOKENIZER, chosen)
+    most = chosen.max_predictions
+    published = create(as_pieces(documents), PIECES, length, most, passes=3, whole_words=whole_words, seed=7)
+    assert len(made["input_ids"]) == len(published) > 50
+    for row, (tokens, segments, positions, labels, is_random) in enumerate(published):
+        count, used = len(tokens), len(positions)
+        assert [PIECES[token] for token in made["input_ids"][row]] == tokens + ["[PAD]"] * (length - count)
+        assert made["token_type_ids"][row].tolist() == segments + [0] * (length - count)
+        assert made["attention_mask"][row].tolist() == [1] * count + [0] * (length - count)
+        assert made["masked_lm_positions"][row].tolist() == positions + [0] * (most - used)
+        assert [PIECES[token] for token in made["masked_lm_ids"][row][:used]] == labels
+        assert made["masked_lm_weights"][row].tolist() == [1.0] * used + [0.0] * (most - used)
+        assert made["next_sentence_labels"][row] == is_random
+
+
+def test_the_original_skews_the_labels_and_ours_does_not():
+    """Documents of two sentences that fill a row each: without a second sentence the script labels a row "random"."""
+    documents = make_documents(400, seed=3, sentences=(2, 3))
+    chosen = ExampleSettings(sequence_length=24, duplicate_factor=1)
+    original = make_examples(documents, TOKENIZER, chosen.replace(procedure="original"))["next_sentence_labels"]
+    ours = make_examples(documents, TOKENIZER, chosen)["next_sentence_labels"]
+    assert original.mean() > 0.6
+    assert abs(ours.sum() - len(ours) / 2) <= 0.5
+
+
+def test_the_original_replaces_from_the_whole_vocabulary():
+    """Six of 507 tokens are special or unused: 1,500 random ones miss all six with a chance of 2·10⁻⁸."""
+    made = make_examples(make_documents(300), TOKENIZER, ExampleSettings.preset("original", duplicate_factor=3))
+    used = made["masked_lm_weights"] > 0
+    shown = np.take_along_axis(made["input_ids"], made["masked_lm_positions"], axis=1)[used]
+    replaced = shown[(shown != made["masked_lm_ids"][used]) & (shown != PIECES.index("[MASK]"))]
+    assert len(replaced) > 1500
+    assert (replaced < 6).any()

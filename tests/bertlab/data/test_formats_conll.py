@@ -1,11 +1,16 @@
 """Word-per-line files: CoNLL-2003's four columns, WNUT-17's two, and what goes wrong in them."""
 
-import pytest
+import json
 
-from bertlab.common.errors import DataError
+import numpy as np
+import pytest
+from refusals import refused
+
 from bertlab.data.documents_lines import Problems
-from bertlab.data.tasks.formats_conll import conll_options, read_conll
+from bertlab.data.tasks.formats import conll_options, read_conll
+from bertlab.data.tasks.formats_published import TASKS, find_task, write_conll, write_glue, write_squad
 from bertlab.data.tasks.load import load_task
+from bertlab.data.tasks.rows import TaggingRow
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
 
@@ -19,7 +24,7 @@ Blackburn NNP I-NP I-PER
 
 
 def sentences(path, **options):
-    return [(record.columns["words"], record.columns.get("tags")) for record in read_conll(path, Problems(), **options)]
+    return [(record.columns["words"], record.columns.get("tags")) for record in read_conll(path, Problems(), options)]
 
 
 def write(path, content):
@@ -65,16 +70,14 @@ def test_comments_are_left_out_only_where_they_are_asked_for(tmp_path):
 )
 def test_a_line_with_another_number_of_columns_spoils_its_sentence_alone(tmp_path, line, message):
     path = write(tmp_path / "a.conll", f"one O\n{line}\n\ntwo O\n")
-    with pytest.raises(DataError, match=message):
-        sentences(path)
+    refused(message, sentences, path)
     problems = Problems("skip")
     assert [record.columns["words"] for record in read_conll(path, problems)] == [["two"]]
     assert len(problems.messages) == 1
 
 
 def test_words_without_tags_from_the_first_line_on_are_an_error(tmp_path):
-    with pytest.raises(DataError, match="line 1: 1 columns, expected 2"):
-        sentences(write(tmp_path / "a.txt", "This\nis\nplain\n"))
+    refused("line 1: 1 columns, expected 2", sentences, write(tmp_path / "a.txt", "This\nis\nplain\n"))
 
 
 def test_options_are_read_from_the_shell_as_from_python():
@@ -96,8 +99,7 @@ def test_options_are_read_from_the_shell_as_from_python():
     ],
 )
 def test_an_unknown_option_is_refused(option, message):
-    with pytest.raises(DataError, match=message):
-        conll_options(option)
+    refused(message, conll_options, option)
 
 
 def test_a_file_of_universal_dependencies_has_the_parts_of_speech_as_tags(tmp_path):
@@ -118,3 +120,53 @@ def test_a_txt_file_with_tabs_between_texts_is_a_table_and_a_note_says_so(tmp_pa
     assert problems.notes == [f"{path}: a table with tabs between its columns, since they hold several words"]
     tagged = load_task(write(tmp_path / "train.txt", "EU\tB-ORG\nrejects\tO\n\nParis\tB-LOC\n"))
     assert tagged.shape == "tagging" and len(tagged.train) == 2
+
+
+# === Submissions ===
+
+
+def submitted(tmp_path, task, first, fill=0):
+    rows = TASKS[task].sizes[2]
+    path = write_glue(tmp_path, task, np.array([*first] + [fill] * (rows - len(first))))
+    return path.name, path.read_text().splitlines()
+
+
+@pytest.mark.parametrize(
+    "task, file_name, values, written",
+    [
+        ("cola", "CoLA.tsv", [1, 0], ["1", "0"]),
+        ("wnli", "WNLI.tsv", [1, 0], ["1", "0"]),
+        ("rte", "RTE.tsv", [0, 1], ["entailment", "not_entailment"]),
+        ("mnli", "MNLI-m.tsv", [2, 1], ["contradiction", "neutral"]),
+        ("MNLI_mismatched", "MNLI-mm.tsv", [0, 1], ["entailment", "neutral"]),
+        ("ax", "AX.tsv", [0, 2], ["entailment", "contradiction"]),
+        ("sts-b", "STS-B.tsv", [3.25, 5.4, -0.1], ["3.250", "5.000", "0.000"]),
+    ],
+)
+def test_each_glue_task_has_its_own_file_name_and_label_names(tmp_path, task, file_name, values, written):
+    name, lines = submitted(tmp_path, find_task(task).name, values)
+    assert name == file_name
+    assert lines[: len(values) + 1] == ["index\tprediction", *(f"{i}\t{text}" for i, text in enumerate(written))]
+    assert len(lines) == find_task(task).sizes[2] + 1
+
+
+def test_a_submission_of_another_length_is_refused(tmp_path):
+    refused("rte: 2 predictions, but the official test set has 3000 rows", write_glue, tmp_path, "rte", [0, 1])
+
+
+def test_squad_predictions_are_one_object_of_texts(tmp_path):
+    write_squad(tmp_path / "p.json", {"q1": "Łódź", "q2": ""})
+    assert json.loads((tmp_path / "p.json").read_text(encoding="utf-8")) == {"q1": "Łódź", "q2": ""}
+
+
+def test_conll_output_has_word_gold_and_prediction_and_reads_back(tmp_path):
+    rows = [TaggingRow(("in", "Rome"), (0, 1)), TaggingRow(("x",), (0,))]
+    write_conll(tmp_path / "a.txt", rows, ("O", "B-LOC"), [[0, 0], [1]])
+    assert (tmp_path / "a.txt").read_text() == "in O O\nRome B-LOC O\n\nx O B-LOC\n\n"
+    back = [record.columns for record in read_conll(tmp_path / "a.txt", Problems(), {"tag_column": 1})]
+    assert back[0] == {"words": ["in", "Rome"], "tags": ["O", "B-LOC"]}
+
+
+def test_conll_output_refuses_what_would_break_its_columns(tmp_path):
+    row = TaggingRow(("New York",), (0,))
+    refused("the word 'New York' contains white space", write_conll, tmp_path / "a.txt", [row], ("O",), [[0]])

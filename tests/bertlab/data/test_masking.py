@@ -5,6 +5,7 @@ import pytest
 from example_text import PIECES
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
 from bertlab.common.errors import ConfigError, VocabularyError
 from bertlab.data.pretraining.masking import PieceTable, mask_rows
@@ -138,10 +139,8 @@ def test_the_same_generator_gives_the_same_masks():
 
 
 def test_a_vocabulary_of_special_tokens_is_refused():
-    with pytest.raises(VocabularyError, match="special tokens only"):
-        PieceTable.of(Vocabulary(SPECIAL_TOKENS))
-    with pytest.raises(VocabularyError, match=r"\[MASK\]"):
-        Vocabulary([piece for piece in PIECES if piece != "[MASK]"])
+    refused("special tokens only", PieceTable.of, Vocabulary(SPECIAL_TOKENS), error=VocabularyError)
+    refused(r"\[MASK\]", Vocabulary, [piece for piece in PIECES if piece != "[MASK]"], error=VocabularyError)
 
 
 @pytest.mark.parametrize(
@@ -157,5 +156,4 @@ def test_a_vocabulary_of_special_tokens_is_refused():
     ],
 )
 def test_settings_that_contradict_themselves_are_refused(changes, message):
-    with pytest.raises(ConfigError, match=message):
-        ExampleSettings(**changes)
+    refused(message, ExampleSettings, **changes, error=ConfigError)

@@ -8,16 +8,15 @@ import pytest
 from example_text import SMALL, make_documents, make_tokenizer
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from bertlab.common.errors import DataError
-from bertlab.data.pretraining.batches import Batches, ExampleArrays
+from bertlab.data.pretraining.batches import Batches, ExampleArrays, permuted
 from bertlab.data.pretraining.collators import MaskTokens
 from bertlab.data.pretraining.datasets import batches_of, seconds_waited
 from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c
-from bertlab.data.pretraining.shuffling import permuted
 
 TOKENIZER = make_tokenizer()
 DOCUMENTS = make_documents(40)
@@ -37,8 +36,7 @@ def test_a_folder_with_another_vocabulary_of_the_same_size_is_refused(folder):
     *before, one, two = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([*before, two, one]) + "\n", encoding="utf-8")
     for read in (lambda: ExampleFiles(folder).tokenizer, lambda: sample_of(folder, 1)):
-        with pytest.raises(DataError, match="got another in vocab.txt; restore that file, or make the examples again"):
-            read()
+        refused("got another in vocab.txt; restore that file, or make the examples again", read)
 
 
 def same(first: dict, second: dict) -> bool:
@@ -97,8 +95,7 @@ def test_a_truncated_shard_is_named_with_its_record(folder):
     path = folder / "examples-00001.tfrecord"
     size = Layout.of(SMALL).size
     path.write_bytes(path.read_bytes()[: 3 * size + 10])
-    with pytest.raises(DataError, match=r"examples-00001.tfrecord: record 3 of \d+ is truncated"):
-        ExampleFiles(folder)
+    refused(r"examples-00001.tfrecord: record 3 of \d+ is truncated", ExampleFiles, folder)
 
 
 def test_a_damaged_record_is_named(folder):
@@ -107,13 +104,11 @@ def test_a_damaged_record_is_named(folder):
     content = bytearray(path.read_bytes())
     content[2 * size + 200] ^= 1  # in the data: found by its checksum
     path.write_bytes(content)
-    with pytest.raises(DataError, match="examples-00001.tfrecord: record 2 is damaged"):
-        ExampleFiles(folder).check()
+    refused("examples-00001.tfrecord: record 2 is damaged", ExampleFiles(folder).check)
     content[5 * size] ^= 1  # in the length: found when it is read
     path.write_bytes(content)
     files = ExampleFiles(folder)
-    with pytest.raises(DataError, match="examples-00001.tfrecord: record 5 is damaged"):
-        files.take(np.arange(len(files)))
+    refused("examples-00001.tfrecord: record 5 is damaged", files.take, np.arange(len(files)))
 
 
 @pytest.mark.parametrize(
@@ -123,8 +118,7 @@ def test_a_damaged_record_is_named(folder):
 def test_a_folder_without_a_proper_manifest_is_refused(tmp_path, content, message):
     if content:
         (tmp_path / "manifest.json").write_text(content)
-    with pytest.raises(DataError, match=message):
-        ExampleFiles(tmp_path)
+    refused(message, ExampleFiles, tmp_path)
 
 
 # --- batches ---
@@ -208,6 +202,5 @@ def test_the_time_that_a_model_waits_for_batches_is_known():
 
 def test_a_batch_larger_than_the_data_is_refused():
     rows = {"input_ids": np.zeros((3, 8), np.int32), "masked_lm_ids": np.zeros((3, 2), np.int32)}
-    with pytest.raises(DataError, match="more than the 3 examples"):
-        batches_of(rows, 4)
+    refused("more than the 3 examples", batches_of, rows, 4)
     assert len(list(batches_of(rows, 4, drop_remainder=False))) == 1

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from example_text import SMALL, as_text, make_documents, make_tokenizer
+from refusals import refused
 
-from bertlab.common.errors import DataError
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import cut_into_units, make_data
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -28,6 +28,10 @@ def text(tmp_path):
     path = tmp_path / "text.txt"
     path.write_text(as_text(make_documents(60)))
     return path
+
+
+def make(source, folder, chosen=SMALL, **options):
+    return make_data(source, TOKENIZER, folder, chosen, unit_characters=UNIT, **options)
 
 
 def assert_same_files(first: Path, second: Path):
@@ -49,7 +53,7 @@ def test_units_hold_every_document_once_in_order():
 
 def test_two_processes_give_the_bytes_of_one(text, tmp_path):
     for workers in (1, 2):
-        make_data(text, TOKENIZER, tmp_path / str(workers), SMALL, workers=workers, unit_characters=UNIT)
+        make(text, tmp_path / str(workers), workers=workers)
     assert_same_files(tmp_path / "1", tmp_path / "2")
 
 
@@ -58,8 +62,8 @@ def test_a_dask_cluster_gives_the_bytes_of_one_process(text, tmp_path):
     from distributed import LocalCluster
 
     with LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None) as cluster:
-        make_data(text, TOKENIZER, tmp_path / "2", SMALL, scheduler=cluster.scheduler_address, unit_characters=UNIT)
-    make_data(text, TOKENIZER, tmp_path / "1", SMALL, unit_characters=UNIT)
+        make(text, tmp_path / "2", scheduler=cluster.scheduler_address)
+    make(text, tmp_path / "1")
     assert_same_files(tmp_path / "1", tmp_path / "2")
 
 
@@ -94,32 +98,30 @@ def test_a_run_that_was_killed_resumes_and_loses_nothing(tmp_path):
 
 def test_a_shard_that_was_deleted_is_made_again_alone(text, tmp_path):
     for name in ("a", "b"):
-        make_data(text, TOKENIZER, tmp_path / name, SMALL, unit_characters=UNIT)
+        make(text, tmp_path / name)
     kept = (tmp_path / "a" / "examples-00000.tfrecord").stat().st_mtime_ns
     (tmp_path / "a" / "examples-00001.tfrecord").unlink()
-    make_data(text, TOKENIZER, tmp_path / "a", SMALL, unit_characters=UNIT)
+    make(text, tmp_path / "a")
     assert_same_files(tmp_path / "a", tmp_path / "b")
     assert (tmp_path / "a" / "examples-00000.tfrecord").stat().st_mtime_ns == kept
 
 
 def test_a_folder_made_in_another_way_is_left_alone(text, tmp_path):
-    make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
-    with pytest.raises(DataError, match="seed was 12345, is 5"):
-        make_data(text, TOKENIZER, tmp_path / "out", SMALL.replace(seed=5), unit_characters=UNIT)
+    make(text, tmp_path / "out")
+    refused("seed was 12345, is 5", make, text, tmp_path / "out", SMALL.replace(seed=5))
 
 
 @pytest.mark.parametrize("absent", ["none", "examples-00001.tfrecord"])
 def test_a_text_that_changed_is_refused_and_its_examples_are_left_alone(text, tmp_path, absent):
     out = tmp_path / "out"
-    made = make_data(text, TOKENIZER, out, SMALL, unit_characters=UNIT)
+    made = make(text, out)
     (out / absent).unlink(missing_ok=True)
     before = {path.name: path.read_bytes() for path in out.iterdir()}
     text.write_text(as_text(make_documents(61)))
-    with pytest.raises(DataError, match=r"out: expected the text that .* \(text_sha256 was '\w{64}', is '\w{64}'\)"):
-        make_data(text, TOKENIZER, out, SMALL, unit_characters=UNIT)
+    refused(r"out: expected the text that .* \(text_sha256 was '\w{64}', is '\w{64}'\)", make, text, out)
     assert {path.name: path.read_bytes() for path in out.iterdir()} == before
     text.write_text(as_text(make_documents(60)))
-    assert make_data(text, TOKENIZER, out, SMALL, unit_characters=UNIT) == made
+    assert make(text, out) == made
 
 
 def test_another_corpus_of_the_installed_packages_is_refused(tmp_path, monkeypatch):
@@ -133,43 +135,39 @@ def test_another_corpus_of_the_installed_packages_is_refused(tmp_path, monkeypat
         if number == 60:
             made = make_data("builtin", TOKENIZER, out, SMALL)
             assert make_data("builtin", TOKENIZER, out, SMALL) == made
-    with pytest.raises(DataError, match="text_sha256 was"):
-        make_data("builtin", TOKENIZER, out, SMALL)
+    refused("text_sha256 was", make_data, "builtin", TOKENIZER, out, SMALL)
 
 
 def test_other_documents_in_memory_are_refused_and_the_same_are_not(tmp_path):
     documents = make_documents(60)
-    made = make_data(documents, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
-    assert make_data(iter(documents), TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT) == made
+    made = make(documents, tmp_path / "out")
+    assert make(iter(documents), tmp_path / "out") == made
     for others in (documents[:-20], make_documents(90), [*documents[:-1], documents[0]]):
-        with pytest.raises(DataError, match=r"\(the documents of examples-0\d+.tfrecord differ\); choose another"):
-            make_data(others, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+        refused(r"\(the documents of examples-0\d+.tfrecord differ\); choose another", make, others, tmp_path / "out")
     assert json.loads((tmp_path / "out" / "manifest.json").read_text()) == made
 
 
 def test_a_folder_without_the_hash_of_its_text_is_taken_as_it_is(text, tmp_path):
     manifest = tmp_path / "out" / "manifest.json"
-    older = make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    older = make(text, tmp_path / "out")
     del older["text_sha256"]
     manifest.write_text(json.dumps(older))
     text.write_text("Another text.\n")
-    assert make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT) == older
+    assert make(text, tmp_path / "out") == older
 
 
 def test_a_text_mended_after_a_stop_is_read_in_the_same_folder(text, tmp_path):
-    make_data(text, TOKENIZER, tmp_path / "whole", SMALL, unit_characters=UNIT)
+    make(text, tmp_path / "whole")
     good = text.read_bytes()
     text.write_bytes(good + b"\nnot \xff UTF-8\n")
-    with pytest.raises(DataError, match="not UTF-8"):
-        make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    refused("not UTF-8", make, text, tmp_path / "out")
     text.write_bytes(good)
-    make_data(text, TOKENIZER, tmp_path / "out", SMALL, unit_characters=UNIT)
+    make(text, tmp_path / "out")
     assert_same_files(tmp_path / "out", tmp_path / "whole")
 
 
 def test_a_folder_among_the_texts_is_refused(text, tmp_path):
-    with pytest.raises(DataError, match="out: is inside .*, whose files are read; choose a folder outside"):
-        make_data(text.parent, TOKENIZER, tmp_path / "out", SMALL)
+    refused("out: is inside .*, whose files are read; choose a folder outside", make, text.parent, tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
@@ -187,18 +185,15 @@ def test_the_splits_share_no_document_and_leave_none_out(tmp_path):
 def test_odd_input_is_counted_or_stops_with_file_and_line(tmp_path):
     good = as_text(make_documents(20)).encode()
     (tmp_path / "odd.txt").write_bytes(b"aa bb cc dd .\nnot \xff UTF-8\n\n" + good)
-    with pytest.raises(DataError, match="odd.txt.*2"):
-        make_data(tmp_path / "odd.txt", TOKENIZER, tmp_path / "out", SMALL)
+    refused("odd.txt.*2", make_data, tmp_path / "odd.txt", TOKENIZER, tmp_path / "out", SMALL)
     manifest = make_data(tmp_path / "odd.txt", TOKENIZER, tmp_path / "out2", SMALL, on_error="skip")
     assert sum(manifest["problems"].values()) == 1
 
 
 def test_no_documents_give_a_clear_error(tmp_path):
-    with pytest.raises(DataError, match="no documents"):
-        make_data([], TOKENIZER, tmp_path / "out", SMALL)
+    refused("no documents", make_data, [], TOKENIZER, tmp_path / "out", SMALL)
     lone = [Document(str(number), (("aa bb .",),)) for number in range(50)]
-    with pytest.raises(DataError, match="have two"):
-        make_data(lone, TOKENIZER, tmp_path / "out2", SMALL)
+    refused("have two", make_data, lone, TOKENIZER, tmp_path / "out2", SMALL)
 
 
 def test_the_command_makes_shows_and_checks(text, tmp_path):

@@ -177,7 +177,7 @@ def test_exact_probabilities_are_those_of_counting_all_sentences(data):
     position = data.draw(st.integers(0, length - 1))
     visible = data.draw(st.sets(st.integers(0, length - 1))) - {position}
     found = exact(sentence, position, visible)
-    assert sum(found.values()) == pytest.approx(1) and list(found.values()) == sorted(found.values(), reverse=True)
+    assert sum(found.values()) == pytest.approx(1) and (np.diff(np.round(list(found.values()), 12)) <= 0).all()
     assert found == pytest.approx(by_counting(SHORT[length], position, visible, sentence.words))
 
 

@@ -59,7 +59,7 @@ def test_a_bad_line_is_named(file, line, message):
 
 
 def test_a_missing_file_and_one_without_sentences_are_refused(file):
-    with pytest.raises(DataError, match="no such file"):
+    with pytest.raises(DataError, match="there is no such file"):
         read_conllu(file)
     with pytest.raises(DataError, match="expected at least one sentence"):
         read_conllu(written(file, "# nothing", ""))

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
+from refusals import refused
 
-from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError
 from bertlab.data.tasks.rows import QuestionRow
 from bertlab.data.tasks.windows import answer_texts, best_answers, make_windows, no_answer_scores
 from bertlab.tokenizers.wordpiece.tokenizer import WordPieceTokenizer
@@ -26,6 +27,10 @@ def row(context, answer=None, question="q q", id="1"):
     return QuestionRow(id, question, context, (answer,), (context.index(answer),))
 
 
+def arrays(features, length):
+    return features.batch(range(len(features)), length)
+
+
 def windows_of(*rows, max_length=10, stride=2, max_question_length=4):
     return make_windows(rows, TOKENIZER, max_length, stride, max_question_length)
 
@@ -40,7 +45,7 @@ def logits(windows, *peaks, width=10, low=-9.0):
 
 def test_windows_hold_the_question_and_move_on_by_the_stride():
     windows = windows_of(row("a b c d e f g h"))  # 10 − 3 − 2 = 5 context tokens in a window
-    inputs, _ = windows.features.arrays(length=10)
+    inputs, _ = arrays(windows.features, 10)
     assert inputs["input_ids"].tolist() == [
         [CLS, *ids("qq"), SEP, *ids("abcde"), SEP],
         [CLS, *ids("qq"), SEP, *ids("cdefg"), SEP],
@@ -62,7 +67,7 @@ def test_the_answer_has_its_columns_where_a_window_holds_all_of_it_and_cls_elsew
 def test_an_answer_that_ends_inside_a_word_takes_the_tokens_it_touches():
     context = "a bcd e"
     windows = windows_of(row(context, "cd", question="q"))
-    inputs, targets = windows.features.arrays()
+    inputs, targets = arrays(windows.features, 16)
     start, end = targets["start_positions"][0], targets["end_positions"][0]
     pieces = [TOKENIZER.vocabulary.pieces[i] for i in inputs["input_ids"][0, start : end + 1]]
     assert pieces == ["##c", "##d"]
@@ -71,16 +76,14 @@ def test_an_answer_that_ends_inside_a_word_takes_the_tokens_it_touches():
 def test_long_questions_are_cut_and_counted_and_lost_answers_too():
     windows = windows_of(row("a b", question="q r s t u v"), row("a \x07\x07 b", "\x07", id="2"))
     assert (windows.cut_questions, windows.lost_answers) == (1, 1)
-    assert windows.features.arrays()[0]["input_ids"][0, :6].tolist() == [CLS, *ids("qrst"), SEP]
+    assert arrays(windows.features, 16)[0]["input_ids"][0, :6].tolist() == [CLS, *ids("qrst"), SEP]
 
 
 def test_settings_that_leave_no_space_are_refused():
     with pytest.raises(ConfigError, match="max_length must be at least 8, for 4 question tokens"):
         windows_of(row("a"), max_length=7)
-    with pytest.raises(ConfigError, match="at least 1"):
-        windows_of(row("a"), stride=0)
-    with pytest.raises(DataError, match="no questions"):
-        windows_of()
+    refused("at least 1", windows_of, row("a"), stride=0, error=ConfigError)
+    refused("no questions", windows_of)
 
 
 def published_windows(size, room, stride):
@@ -177,10 +180,8 @@ def test_a_context_without_tokens_gets_the_empty_text():
 
 def test_logits_that_do_not_fit_are_refused():
     windows = windows_of(row("a b c d e"))
-    with pytest.raises(DataError, match="2 and 2 rows of logits for 1 windows"):
-        best_answers(windows, np.zeros((2, 10)), np.zeros((2, 10)))
-    with pytest.raises(DataError, match="window 0 has 10 tokens, but only 4 logits"):
-        best_answers(windows, np.zeros((1, 4)), np.zeros((1, 4)))
+    refused("2 and 2 rows of logits for 1 windows", best_answers, windows, np.zeros((2, 10)), np.zeros((2, 10)))
+    refused("window 0 has 10 tokens, but only 4 logits", best_answers, windows, np.zeros((1, 4)), np.zeros((1, 4)))
 
 
 @settings(max_examples=50, deadline=None)

@@ -328,11 +328,11 @@ def test_whole_words_begin_with_a_space():
 
 def test_tasks_are_packed_with_the_same_separators():
     features = encode_rows([PairRow("the cat", "a mat", 0)], TOKENIZER, 16, ["x"])
-    ids = features.batch([0])[0]["input_ids"][0].tolist()
+    ids = features.batch([0], 16)[0]["input_ids"][0].tolist()
     one, other = TOKENIZER.encode("the cat"), TOKENIZER.encode("a mat")
     assert ids[: features.lengths[0]] == [CLS, *one, SEP, SEP, *other, SEP]
     tags = encode_rows([TaggingRow(("the", "cat"), (0, 1))], TOKENIZER, 16, ["O", "A"])
-    assert tags.batch([0])[0]["input_ids"][0].tolist()[1:3] == TOKENIZER.encode("the cat")[:2]
+    assert tags.batch([0], 16)[0]["input_ids"][0].tolist()[1:3] == TOKENIZER.encode("the cat")[:2]
 
 
 def test_windows_of_questions_have_space_for_the_two_separators():

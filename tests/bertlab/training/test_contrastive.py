@@ -18,8 +18,8 @@ from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
+from bertlab.data.tasks.load import read_pairs
 from bertlab.data.tasks.rows import PairRow
-from bertlab.data.tasks.unlabelled import read_pairs
 from bertlab.training.contrastive import tuning
 from bertlab.training.contrastive.settings import ContrastiveSettings
 from bertlab.training.contrastive.tuning import VECTORS, ContrastiveTuner, _Run, contrastive_loss, tune_vectors
