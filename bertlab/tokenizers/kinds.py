@@ -85,12 +85,11 @@ def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
     if path.name in (*_FILES, _IN_ONE_FILE) and path.name != "vocab.txt" and not path.is_dir():
         path = path.parent
     if not path.is_dir():
-        from bertlab.tokenizers.wordpiece.folder import read_vocabulary
-        from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
+        from bertlab.tokenizers.wordpiece.tokenizer import Vocabulary, WordPieceTokenizer, read_vocabulary
 
         in_folder = path.name == Vocabulary.file and path.exists()  # beside files that may add tokens
         vocabulary = read_vocabulary(path.parent) if in_folder else Vocabulary.from_file(path)
-        return tokenizer_class(WORDPIECE)(vocabulary, **wordpiece_settings)
+        return WordPieceTokenizer(vocabulary, **wordpiece_settings)
     kind = kind_in(path) or WORDPIECE
     known = {WORDPIECE: wordpiece_settings, SENTENCE_PIECES: {"lowercase"} & wordpiece_settings.keys()}.get(kind, ())
     return tokenizer_class(kind).load(path, **{name: wordpiece_settings[name] for name in known})

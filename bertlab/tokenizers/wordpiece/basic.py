@@ -125,30 +125,26 @@ def canonical_order(chars: Chars) -> Chars:
         if COMBINING_CLASS.get(char[0], 0):
             run.append(char)
         else:
-            result += sorted(run, key=_combining_class)
-            result.append(char)
+            result += [*_in_order(run), char]
             run = []
-    return result + sorted(run, key=_combining_class)
+    return result + _in_order(run)
 
 
-def _combining_class(char: tuple[str, int]) -> int:
-    return COMBINING_CLASS[char[0]]
+def _in_order(run: Chars) -> Chars:
+    return sorted(run, key=lambda char: COMBINING_CLASS[char[0]])
 
 
 def split_punctuation(chunk: Chars) -> Iterator[Word]:
     """Every punctuation character is a word, and so is the text between two of them."""
-    word = []
+    text, positions = "", []
     for char, position in chunk:
-        if char in PUNCTUATION:
-            if word:
-                yield _word(word)
-            yield Word(char, [position])
-            word = []
-        else:
-            word.append((char, position))
-    if word:
-        yield _word(word)
-
-
-def _word(chars: Chars) -> Word:
-    return Word("".join(char for char, _ in chars), [position for _, position in chars])
+        if char not in PUNCTUATION:
+            text += char
+            positions.append(position)
+            continue
+        if text:
+            yield Word(text, positions)
+        yield Word(char, [position])
+        text, positions = "", []
+    if text:
+        yield Word(text, positions)

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
 
 
 class Encoding(NamedTuple):
@@ -27,6 +26,12 @@ class Encoding(NamedTuple):
     pieces: list[str]
     offsets: np.ndarray  # (n, 2) int32
     word_ids: np.ndarray  # (n,) int32: number of the word, counted from 0, that the token is a part of
+
+    @classmethod
+    def of(cls, ids, pieces: Sequence[str], offsets, word_ids) -> "Encoding":
+        """The encoding of these ids. pieces: of the vocabulary.   offsets, word_ids: an entry for each id."""
+        spans = np.array(offsets, np.int32).reshape(-1, 2)
+        return cls(np.array(ids, np.int32), [pieces[number] for number in ids], spans, np.array(word_ids, np.int32))
 
 
 class Ragged(NamedTuple):
@@ -121,22 +126,7 @@ def text_inputs(vocabulary, rows: Sequence[Sequence[int]], pad_id: int) -> dict[
     return {"input_ids": ids, "attention_mask": real, "token_type_ids": text_segments(vocabulary, real)}
 
 
-def pack_one(vocabulary, ids_a: Sequence[int], ids_b: Sequence[int] | None, max_length: int | None) -> dict:
-    """One row of the model's input, not padded: input_ids, token_type_ids and attention_mask, each (T,) int32.
-
-    max_length: cut to it, special tokens included, from the end of the longer text (of b, if equally long).
-    """
-    total = len(ids_a) + special_count(vocabulary, ids_b is not None) + (0 if ids_b is None else len(ids_b))
-    width = total if max_length is None else min(max_length, total)
-    packed = pack_rows(vocabulary, _one_row(ids_a), None if ids_b is None else _one_row(ids_b), width)
-    return {name: rows[0] for name, rows in packed.items()}
-
-
-def _one_row(ids: Sequence[int]) -> Ragged:
-    return Ragged(np.asarray(ids, np.int32), np.array([0, len(ids)], np.int64))
-
-
-def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
+def pack_rows(vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
     """BERT's input for a batch, padded to max_length; None: nothing is cut, and the longest row decides.
 
     Returns input_ids, token_type_ids (0 up to the first [SEP], 1 behind it, 2 for a [CLS] at the end) and

@@ -13,24 +13,17 @@ Source of the search: Song et al. 2021, "Fast WordPiece Tokenization".
 Legend: B texts, C chunks, W words, n characters of all chunks.
 """
 
+import sys
+from functools import cache
+
+import numpy as np
 import tensorflow as tf
 
 from bertlab.common.errors import ConfigError, MissingDependencyError
+from bertlab.tokenizers.wordpiece import unicode
 from bertlab.tokenizers.wordpiece.added import any_of
-from bertlab.tokenizers.wordpiece.graph_packing import pack_rows_in_graph
-from bertlab.tokenizers.wordpiece.graph_tables import (
-    CASED,
-    CJK,
-    DROPPED,
-    IGNORABLE,
-    MARK,
-    PUNCTUATION,
-    SPACE,
-    code_point_tables,
-    combining_class,
-    has,
-)
-from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
+from bertlab.tokenizers.wordpiece.encoding import max_text_length
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 
 # Characters for which nothing has to be normalized and on whose kind everyone agrees: ASCII without the control
 # characters that are dropped; dashes, quotation marks, bullets and dots, which have been punctuation since Unicode 1.1.
@@ -38,12 +31,16 @@ SAFE_TEXT = "[\t\n\r -~\u2010-\u2027]*"
 # Characters that are words of their own for everyone, as regular expressions: punctuation of `SAFE_TEXT` and of Chinese
 # texts; and what BERT treats as Chinese characters.
 _SINGLE_CHARACTER_WORDS = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
-_CJK = (
-    r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B820}-\x{2CEAF}"
-    r"\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}"
-)
+_CJK = "".join(rf"\x{{{first:X}}}-\x{{{last:X}}}" for first, last in unicode.CJK_RANGES)
 _SIGMA, _FINAL_SIGMA = ord("Σ"), ord("ς")
 _BYTES_PER_CHAR = 4  # at most, in UTF-8
+# Properties of a code point, one bit each; the higher bits hold the combining class.
+DROPPED, SPACE, CJK, PUNCTUATION, MARK, CASED, IGNORABLE = (1 << bit for bit in range(7))
+_CLASS = 256
+_BLOCK = 256
+# An expansion is where it begins in the pool, times 16, plus its length; 0: the character itself.
+_LENGTHS = 16
+_CODE_POINTS = sys.maxunicode + 1
 
 
 class GraphTokenizer(tf.Module):
@@ -60,7 +57,14 @@ class GraphTokenizer(tf.Module):
     def __init__(self, tokenizer, special_tokens: bool = False):
         super().__init__()
         self._tokenizer = tokenizer
-        self._whole = _whole_tokens(tokenizer.vocabulary, special_tokens)
+        added = tokenizer.vocabulary.added
+        if normalized := [token.text for token in added if token.normalized]:
+            raise ConfigError(
+                f"the vocabulary has the added token {normalized[0]!r}, which is looked for in normalized texts, and "
+                "the in-graph tokenizer cannot do that: export with --onnx, which takes ids, and make them with this "
+                "tokenizer"
+            )
+        self._whole = [*(SPECIAL_TOKENS if special_tokens else ()), *(token.text for token in added)]
         self._text = import_tensorflow_text()
         # A word with too many characters is replaced by one that is certainly too long for TensorFlow Text.
         max_bytes = _BYTES_PER_CHAR * tokenizer.max_chars_per_word
@@ -82,7 +86,7 @@ class GraphTokenizer(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """(B,) texts → (B, None) int32 ids, without [CLS] and [SEP]."""
-        return self._encode_with_whole(texts) if self._whole else self._encode(texts)
+        return self._encode_with_whole(texts) if self._whole else self._by_safety(texts, self._encode_by_chunk)
 
     def with_offsets(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each token stands for, (B, None) int64.
@@ -135,11 +139,9 @@ class GraphTokenizer(tf.Module):
         is_whole = tf.reduce_any(which, axis=1)  # (parts,)
         whole_ids = tf.constant([self._tokenizer.vocabulary.index(token) for token in self._whole], tf.int32)
         ids = tf.boolean_mask(tf.gather(whole_ids, tf.argmax(tf.cast(which, tf.int32), axis=1)), is_whole)
-        between = self._encode(tf.boolean_mask(parts.flat_values, ~is_whole))
-        return join_rows(interleave(is_whole, _rows_of_one(ids), between), parts.row_splits)
-
-    def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        return self._by_safety(texts, self._encode_by_chunk)
+        ids = tf.RaggedTensor.from_uniform_row_length(ids, 1)
+        between = self._by_safety(tf.boolean_mask(parts.flat_values, ~is_whole), self._encode_by_chunk)
+        return join_rows(interleave(is_whole, ids, between), parts.row_splits)
 
     def _by_safety(self, texts: tf.Tensor, encode_other) -> tf.RaggedTensor:
         """Safe strings take the fast way, others take `encode_other`."""
@@ -228,17 +230,6 @@ class GraphTokenizer(tf.Module):
         return tf.RaggedTensor.from_row_starts(codes, word_starts), tf.gather(rows, word_starts)
 
 
-def _whole_tokens(vocabulary, special_tokens: bool) -> list[str]:
-    """The tokens that are read as a whole. Raises ConfigError for one that is looked for in normalized texts."""
-    normalized = [token.text for token in vocabulary.added if token.normalized]
-    if normalized:
-        raise ConfigError(
-            f"the vocabulary has the added token {normalized[0]!r}, which is looked for in normalized texts, and the "
-            "in-graph tokenizer cannot do that: export with --onnx, which takes ids, and make them with this tokenizer"
-        )
-    return [*(SPECIAL_TOKENS if special_tokens else ()), *(token.text for token in vocabulary.added)]
-
-
 def import_tensorflow_text():
     """The module `tensorflow_text`. Raises MissingDependencyError if it is missing or built for another TensorFlow."""
     release = ".".join(tf.__version__.split(".")[:2])
@@ -265,10 +256,6 @@ def join_rows(ragged: tf.RaggedTensor, row_splits: tf.Tensor) -> tf.RaggedTensor
     return tf.RaggedTensor.from_row_splits(ragged.values, tf.gather(ragged.row_splits, row_splits), validate=False)
 
 
-def _rows_of_one(values: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_uniform_row_length(values, 1)
-
-
 def _select(mask: tf.Tensor, *arrays: tf.Tensor) -> list[tf.Tensor]:
     indices = tf.where(mask)[:, 0]
     return [tf.gather(array, indices) for array in arrays]
@@ -278,3 +265,126 @@ def _changes(rows: tf.Tensor) -> tf.Tensor:
     """Whether each number differs from the one before it, (n,) bool; the first one does."""
     before = tf.concat([[-1], rows], 0)[:-1]
     return rows != before
+
+
+# === Rows of the model's input ===
+
+
+def pack_rows_in_graph(
+    vocabulary: Vocabulary, a: tf.RaggedTensor, b: tf.RaggedTensor | None, max_length: int
+) -> dict[str, tf.Tensor]:
+    """`encoding.pack_rows` on ragged tensors: cut and padded to max_length, T; a and b are (B, None) int32.
+
+    Returns input_ids, token_type_ids and attention_mask, each (B, T) int32.
+    """
+    rows = a.nrows()
+    cls, sep = tf.fill([rows, 1], vocabulary.cls_id), tf.fill([rows, 1], vocabulary.sep_id)
+    if b is None:
+        ids = tf.concat([cls, a[:, : max_text_length(max_length, specials=2)], sep], 1)  # (B, None)
+        types = tf.zeros_like(ids)
+    else:
+        budget = max_text_length(max_length, specials=3)
+        length_a, length_b = a.row_lengths(), b.row_lengths()  # (B,); cut as by `encoding.truncated_lengths`
+        kept_b = tf.minimum(length_b, tf.maximum(tf.cast(budget // 2, tf.int64), budget - length_a))
+        kept_a = tf.minimum(length_a, budget - kept_b)
+        first = tf.concat([cls, _first_of_rows(a, kept_a), sep], 1)
+        second = tf.concat([_first_of_rows(b, kept_b), sep], 1)
+        ids = tf.concat([first, second], 1)
+        types = tf.concat([tf.zeros_like(first), tf.ones_like(second)], 1)
+    shape = [None, max_length]
+    return {
+        "input_ids": ids.to_tensor(vocabulary.pad_id, shape=shape),
+        "token_type_ids": types.to_tensor(0, shape=shape),
+        "attention_mask": tf.ones_like(ids).to_tensor(0, shape=shape),
+    }
+
+
+def _first_of_rows(ragged: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
+    """The first lengths[i] values of each row i."""
+    kept = tf.ragged.range(ragged.row_starts(), ragged.row_starts() + lengths)
+    return kept.with_values(tf.gather(ragged.values, kept.values))
+
+
+# === Properties of characters ===
+
+
+class CodePointTables:
+    """`wordpiece.unicode` as arrays indexed by code point; code points are (n,) int32.
+
+    lowercase, strip_accents: which of the two `expand` does.
+    """
+
+    def __init__(self, lowercase: bool, strip_accents: bool):
+        table, pool = np.zeros(_CODE_POINTS, np.int32), []
+        for code in range(_CODE_POINTS):
+            text = chr(code)
+            if lowercase:
+                text = unicode.LOWERCASE.get(text, text)
+            if strip_accents:
+                text = "".join(map(unicode.decompose, text))
+            if text != chr(code):
+                table[code] = len(pool) * _LENGTHS + len(text)
+                pool += map(ord, text)
+        self._expansions, self._pool = BlockTable(table), tf.constant(pool or [0], tf.int32)
+        self.properties = BlockTable(_properties())
+
+    def expand(self, codes: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Replaces each code point by its lower case and decomposition.
+
+        Returns the new code points (m,) and the index of the old one that each came from (m,).
+        """
+        packed = self._expansions(codes)  # (n,)
+        lengths = tf.maximum(packed % _LENGTHS, 1)  # (n,)
+        sources = tf.repeat(tf.range(tf.size(codes)), lengths)  # (m,)
+        within = tf.range(tf.size(sources)) - tf.gather(tf.cumsum(lengths, exclusive=True), sources)  # (m,)
+        packed = tf.gather(packed, sources)  # (m,)
+        from_pool = tf.gather(self._pool, packed // _LENGTHS + within)
+        return tf.where(packed == 0, tf.gather(codes, sources), from_pool), sources
+
+
+code_point_tables = cache(CodePointTables)  # filling the tables takes a second
+
+
+class BlockTable:
+    """An int32 array over all code points, stored as distinct blocks of 256 and a list with the position of each.
+
+    Most of the 1,114,112 code points have nothing of interest: a few hundred kilobytes instead of megabytes.
+    """
+
+    def __init__(self, values: np.ndarray):
+        blocks, block_of = np.unique(values.reshape(-1, _BLOCK), axis=0, return_inverse=True)
+        self._values = tf.constant(blocks.ravel(), tf.int32)
+        self._block_of = tf.constant(block_of.ravel(), tf.int32)
+
+    def __call__(self, codes: tf.Tensor) -> tf.Tensor:
+        block = tf.gather(self._block_of, codes // _BLOCK)
+        return tf.gather(self._values, block * _BLOCK + codes % _BLOCK)
+
+
+def has(properties: tf.Tensor, bits: int) -> tf.Tensor:
+    """Whether any of these property bits is set, (n,) bool."""
+    return (properties & bits) != 0
+
+
+def combining_class(properties: tf.Tensor) -> tf.Tensor:
+    """The canonical combining class, (n,) int32; 0 for everything but combining characters."""
+    return properties // _CLASS
+
+
+def _properties() -> np.ndarray:
+    table = np.zeros(_CODE_POINTS, np.int32)
+    bits = {
+        DROPPED: unicode.DROPPED,
+        SPACE: unicode.WHITESPACE,
+        PUNCTUATION: unicode.PUNCTUATION,
+        MARK: unicode.NONSPACING_MARKS,
+        CASED: unicode.CASED,
+        IGNORABLE: unicode.CASE_IGNORABLE,
+    }
+    for bit, chars in bits.items():
+        table[[ord(char) for char in chars]] |= bit
+    for first, last in unicode.CJK_RANGES:
+        table[first : last + 1] |= CJK
+    for char, number in unicode.COMBINING_CLASS.items():
+        table[ord(char)] |= number * _CLASS
+    return table

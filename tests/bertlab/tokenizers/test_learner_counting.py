@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.tokenizers.wordpiece import fast_words, learner_counting
+from bertlab.tokenizers.wordpiece import fast, learner_counting
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
 from bertlab.tokenizers.wordpiece.learner_counting import count_words, read_texts
 
@@ -30,7 +30,7 @@ def test_counts_are_those_of_the_basic_tokenizer_on_the_whole_text(texts, lowerc
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1), st.booleans())
 def test_the_short_cut_for_ascii_is_exact(chunk, lowercase):
     basic = BasicTokenizer(lowercase=lowercase)
-    assert fast_words.FastWords(basic)(chunk) == [word.text for word in basic.words(chunk)]
+    assert fast.FastWords(basic)(chunk) == [word.text for word in basic.words(chunk)]
 
 
 def test_several_processes_count_the_same():
@@ -56,7 +56,7 @@ def test_chunks_forgotten_and_met_again_are_counted(monkeypatch):
     texts = [f"a{number % 50}, b" for number in range(500)]
     expected = count(texts)
     monkeypatch.setattr(learner_counting, "BLOCK", 40)
-    monkeypatch.setattr(fast_words, "TABLE_CHUNKS", 10)
+    monkeypatch.setattr(fast, "TABLE_CHUNKS", 10)
     assert count(texts) == expected
 
 

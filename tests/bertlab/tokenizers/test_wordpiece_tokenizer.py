@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer, fast_words
-from bertlab.tokenizers.wordpiece.batch import LongestMatch
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer, fast
+from bertlab.tokenizers.wordpiece.fast import LongestMatch
 
 LETTERS = [letter for letter in "abcdefghijklmnopqrstuvwxyzABCσςαß中文國한국"]
 PIECES = [*SPECIAL_TOKENS, *LETTERS, *("##" + letter for letter in LETTERS), *".,!?'()[]-/@",
@@ -212,8 +212,8 @@ def test_hugging_face_names_are_read_and_defaults_hold_for_the_rest(tmp_path):
     [
         ("{", "not valid JSON"),
         ("[1]", "expected a JSON object"),
-        ('{"do_lower_case": "false"}', "do_lower_case must be of type bool, not 'false'"),
-        ('{"max_input_chars_per_word": true}', "max_input_chars_per_word must be of type int, not True"),
+        ('{"do_lower_case": "false"}', "do_lower_case must be true or false, not 'false'"),
+        ('{"max_input_chars_per_word": true}', "max_input_chars_per_word must be a whole number, not True"),
     ],
 )
 def test_a_damaged_configuration_is_named(tmp_path, content, message):
@@ -244,8 +244,8 @@ def test_importing_the_tokenizer_does_not_load_tensorflow():
 
 
 def test_the_batch_form_forgets_chunks_and_stays_right(monkeypatch):
-    monkeypatch.setattr(fast_words, "TABLE_CHUNKS", 10)
-    monkeypatch.setattr(fast_words, "MAX_CHUNK_LENGTH", 4)
+    monkeypatch.setattr(fast, "TABLE_CHUNKS", 10)
+    monkeypatch.setattr(fast, "MAX_CHUNK_LENGTH", 4)
     tokenizer = WordPieceTokenizer(TOKENIZER.vocabulary)
     texts = [f"hello {'abc'[n % 3] * n} don't é{n}é x" for n in range(60)]
     assert tokenizer.encode_batch(texts).to_list() == [tokenizer.encode(text) for text in texts]
