@@ -15,17 +15,8 @@ from keras import ops
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.generation import (
-    GenerationSettings,
-    beam_search,
-    beams,
-    compiling,
-    continuing,
-    generate,
-    generate_text,
-    program,
-)
-from bertlab.generation.beams import _largest
+from bertlab.generation import GenerationSettings, compiling, continuing, generate, generate_text, program
+from bertlab.generation.beams import _largest, beam_searches
 from bertlab.generation.choosing import choose, keep_nucleus, keep_top, log_softmax
 from bertlab.generation.compiling import compiled, traced
 from bertlab.generation.reading import CachedReader, WholeReader
@@ -222,7 +213,9 @@ def test_enough_beams_find_the_best_of_all_texts(of_five_tokens, penalty):
     texts = [text for length in range(1, longest + 1) for text in itertools.product(range(5), repeat=length)
              if end not in text[:-1] and (text[-1] == end or length == longest)]  # fmt: skip
     best = max(texts, key=score)
-    found, its_score = beam_search(CachedReader(model, [[1]] * 30, 4), 30, longest, penalty, end)
+    ((found, its_score),) = beam_searches(
+        CachedReader(model, [[1]] * 30, 4), 30, [longest], lambda length: length**penalty, end
+    )
     assert tuple(found) == best and its_score == pytest.approx(score(best), rel=1e-4)
 
 
@@ -232,10 +225,13 @@ def test_prompts_together_get_the_texts_and_scores_that_each_gets_alone(of_five_
     """Prompts of different lengths, whose texts end at different steps or not at all."""
     model, new = of_five_tokens, 9
     prompts = [[1, 3, 4, 0, 1, 3], [4], [0, 1], [3, 3, 3], [1], [0]]
-    of_one = CachedReader if cache else WholeReader
-    alone = [beam_search(of_one(model, [prompt] * 3, len(prompt) + new), 3, new, penalty, end) for prompt in prompts]
-    rows = [prompt for prompt in prompts for _ in range(3)]
-    together = beams.beam_searches(of_one(model, rows, 6 + new), 3, new, penalty, end)
+
+    def search(prompts):
+        rows = [prompt for prompt in prompts for _ in range(3)]
+        reader = (CachedReader if cache else WholeReader)(model, rows, max(map(len, rows)) + new)
+        return beam_searches(reader, 3, [new] * len(prompts), lambda length: length**penalty, end)
+
+    together, alone = search(prompts), [search([prompt])[0] for prompt in prompts]
     assert [text for text, _ in together] == [text for text, _ in alone]
     np.testing.assert_allclose([score for _, score in together], [score for _, score in alone], rtol=1e-5)
     assert len({len(text) for text, _ in alone if text[-1] == end}) > 1
@@ -259,7 +255,7 @@ def test_many_prompts_are_read_in_several_batches_of_beams(made, monkeypatch):
 
 def test_more_beams_find_nothing_less_likely_than_one(made):
     def score(beams):
-        return beam_search(CachedReader(made["gpt2"], [[5, 9]] * beams, 10), beams, 8)[1]
+        return beam_searches(CachedReader(made["gpt2"], [[5, 9]] * beams, 10), beams, [8], lambda length: length)[0][1]
 
     assert score(1) <= score(4) + 1e-6
 
@@ -334,8 +330,6 @@ def test_the_command_names_a_prompt_that_it_cannot_continue_in_one_line(made, tm
 
 
 def test_a_draw_is_below_one_in_every_precision():
-    from bertlab.generation.program import _below_one
-
     for precision in ("float32", "float64"):
-        drawn = _below_one(np.array([0.0, 0.5, 1 - 2.0**-30]).astype(precision))
+        drawn = program._below_one(np.array([0.0, 0.5, 1 - 2.0**-30]).astype(precision))
         assert drawn.dtype == precision and (drawn < 1).all() and drawn[1] == 0.5
