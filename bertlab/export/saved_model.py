@@ -223,7 +223,13 @@ class QuestionModule(ServedModule):
         asked = asked[:, : self._question_length]
         pieces, begins, ends = self._graph.with_offsets(contexts)  # (B, None) each; bytes
         windows = windows_of(asked.row_lengths(), pieces.row_lengths(), self._length, self._stride)
-        start, end = self._logits(asked, pieces, windows)
+        positions = tf.gather(pieces.row_starts(), windows.row) + windows.first
+        positions = tf.ragged.range(positions, positions + windows.count)  # (W, None) among all N
+        context = positions.with_values(tf.gather(pieces.flat_values, positions.flat_values))
+        inputs = pack_rows_in_graph(self._vocabulary, tf.gather(asked, windows.row), context, self._length)
+        used = tf.reduce_max(tf.concat([windows.column + windows.count + 1, [3]], 0))
+        outputs = self._model({name: values[:, :used] for name, values in inputs.items()}, training=False)
+        start, end = (tf.cast(outputs[name], tf.float32) for name in ("start_logits", "end_logits"))  # (W, T)
         scores, first, last = best_spans(start, end, windows, allowed_starts(windows, pieces.row_lengths()))
         best = best_of_rows(scores, windows.row, contexts)
         none = tf.math.segment_min(start[:, 0] + end[:, 0], windows.row)  # (B,) the score of "no answer"
@@ -242,16 +248,6 @@ class QuestionModule(ServedModule):
             "no_answer_score": none - score,
             "truncated": truncated,
         }
-
-    def _logits(self, asked, pieces, windows: Windows):
-        """Start and end logits of all windows: (W, T) float32 each."""
-        begins = tf.gather(pieces.row_starts(), windows.row) + windows.first
-        positions = tf.ragged.range(begins, begins + windows.count)  # (W, None)
-        context = positions.with_values(tf.gather(pieces.flat_values, positions.flat_values))
-        inputs = pack_rows_in_graph(self._vocabulary, tf.gather(asked, windows.row), context, self._length)
-        used = tf.reduce_max(tf.concat([windows.column + windows.count + 1, [3]], 0))
-        outputs = self._model({name: values[:, :used] for name, values in inputs.items()}, training=False)
-        return tf.cast(outputs["start_logits"], tf.float32), tf.cast(outputs["end_logits"], tf.float32)
 
 
 def windows_of(question_lengths, context_lengths, max_length: int, stride: int) -> Windows:

@@ -88,7 +88,6 @@ class BeamSearch:
         return self._scores.max() / self.divisor(self._max_new_tokens) <= worst  # a log-probability only falls
 
     def best(self) -> tuple[list[int], float]:
-        """The best text and its score."""
         running = zip(self._scores, self._texts)
         unended = [(score / self.divisor(self._length), text) for score, text in running if np.isfinite(score)]
         score, text = max([*self._ended, *unended], key=lambda one: one[0])

@@ -7,7 +7,7 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.generation.beams import beam_searches
-from bertlab.generation.choosing import choose
+from bertlab.generation.choosing import choose, write_one_by_one
 from bertlab.generation.compiling import can_compile
 from bertlab.generation.filling import fill_texts
 from bertlab.generation.program import write_rows
@@ -47,7 +47,9 @@ def generate(
     reader = reader_of(model, prompts, max(map(len, prompts)) + settings.max_new_tokens)
     if settings.cache and can_compile():
         return write_rows(reader, settings, end_id)
-    return _row_by_row(reader, settings, end_id)
+    rngs = [np.random.default_rng([settings.seed, row]) for row in range(len(prompts))]
+    limits = [settings.max_new_tokens] * len(prompts)
+    return write_one_by_one(reader, limits, end_id, lambda logits, row: choose(logits, settings, rngs[row]))
 
 
 def _by_beams(model, prompts, settings: GenerationSettings, end_id: int | None, reader_of: type) -> list[list[int]]:
@@ -61,23 +63,6 @@ def _by_beams(model, prompts, settings: GenerationSettings, end_id: int | None, 
         return [text for text, _ in found]
 
     return by_length(prompts, max(1, ROWS_BATCH_SIZE // settings.beams), best)
-
-
-def _row_by_row(reader, settings: GenerationSettings, end_id: int | None) -> list[list[int]]:
-    rngs = [np.random.default_rng([settings.seed, row]) for row in range(len(reader.ids))]
-    continued: list[list[int]] = [[] for _ in rngs]
-    running = np.ones(len(rngs), bool)
-    logits = reader.first()  # (B, V)
-    for count in range(1, settings.max_new_tokens + 1):
-        ids = np.zeros(len(rngs), np.int32)
-        for row in np.flatnonzero(running):
-            ids[row] = choose(logits[row], settings, rngs[row])
-            continued[row].append(int(ids[row]))
-            running[row] = ids[row] != end_id
-        if count == settings.max_new_tokens or not running.any():
-            return continued
-        logits = reader.next(ids)
-    return continued
 
 
 def _check(config, prompts: list[list[int]], settings: GenerationSettings) -> None:

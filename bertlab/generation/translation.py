@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.families import family_of
 from bertlab.generation.beams import beam_searches
+from bertlab.generation.choosing import write_one_by_one
 from bertlab.generation.reading import CachedTargetReader, WholeTargetReader, by_length, check_given
 from bertlab.generation.settings import TranslationSettings
 
@@ -53,25 +54,10 @@ def translate(
         rows = [source for source in batch for _ in range(settings.beams)]
         reader = reader_class(model, rows, start_id, max(limits))
         if settings.beams == 1:
-            return _most_likely(reader, limits, end_id)
+            return write_one_by_one(reader, limits, end_id, lambda logits, _: logits.argmax())
         return [text for text, _ in beam_searches(reader, settings.beams, limits, divisor, end_id)]
 
     return by_length(sources, settings.batch_size, write)
-
-
-def _most_likely(reader, max_lengths: list[int], end_id: int | None) -> list[list[int]]:
-    """The most likely token of each row, until each has ended. max_lengths: the largest number of tokens of each."""
-    targets: list[list[int]] = [[] for _ in max_lengths]
-    running = list(zip(range(len(targets)), targets, max_lengths))
-    logits = reader.first()  # (B, V)
-    while True:
-        ids = logits.argmax(axis=1)  # (B,)
-        for row, target, _ in running:
-            target.append(int(ids[row]))
-        running = [one for one in running if len(one[1]) < one[2] and one[1][-1] != end_id]
-        if not running:
-            return targets
-        logits = reader.next(ids)
 
 
 def _check(config, sources: list[list[int]], settings: TranslationSettings) -> None:

@@ -55,11 +55,9 @@ def kind_in(folder: str | Path) -> str | None:
     path = folder / _IN_ONE_FILE
     if not path.exists():
         return None
-    try:
-        model = json.loads(path.read_text(encoding="utf-8"))["model"]
-        found = WORD_PAIRS if model.get("end_of_word_suffix") else model["type"]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        found = None
+    values = _json_in(path)
+    model = values.get("model") if isinstance(values, dict) else None
+    found = (WORD_PAIRS if model.get("end_of_word_suffix") else model.get("type")) if isinstance(model, dict) else None
     if not isinstance(found, str):
         raise VocabularyError(f"{path}: expected a JSON object with a model and its type")
     return _TYPES.get(found, found)
@@ -67,11 +65,15 @@ def kind_in(folder: str | Path) -> str | None:
 
 def _marks_word_ends(path: Path) -> bool:
     """Whether a vocab.json is one of BPE with the ends of words, </w>, instead of bytes, of which Ġ is the space."""
-    try:
-        numbers = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False  # the tokenizer's `load` names the damage
+    numbers = _json_in(path)
     return isinstance(numbers, dict) and "Ġ" not in numbers and any(token.endswith("</w>") for token in numbers)
+
+
+def _json_in(path: Path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None  # the tokenizer's `load` names the damage
 
 
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:

@@ -14,10 +14,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass
 from functools import cached_property
-from importlib import import_module
 from pathlib import Path
 
-from bertlab.common.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
+from bertlab.common.errors import ConfigError, DataError, VocabularyError
 from bertlab.common.files import write_bytes
 from bertlab.tokenizers.wordpiece.added import (
     WholeTokens,
@@ -33,6 +32,7 @@ from bertlab.tokenizers.wordpiece.base import (
     TokenTable,
     as_utf8,
     byte_content,
+    optional_package,
     read_config,
     read_settings,
     steps_of,
@@ -56,14 +56,8 @@ _IDS_CLS_LAST = dict(
 _QUOTES = re.compile("``|''")
 
 
-def _package(name: str = "sentencepiece"):
-    """The package, or a module in it. Raises MissingDependencyError without it."""
-    try:
-        return import_module(name)
-    except ImportError:
-        raise MissingDependencyError(
-            'this tokenizer needs the package sentencepiece: pip install "bertlab[sentencepiece]"'
-        ) from None
+def _package(module: str = "sentencepiece"):
+    return optional_package("sentencepiece", "sentencepiece", module)
 
 
 def processor_of(model: bytes, where: str):
@@ -84,7 +78,7 @@ class SentencePieceVocabulary(TokenTable):
     """
 
     file = MODEL_FILE
-    pair_separators = 1
+    word_begin = WORD_BEGIN
 
     def __init__(self, model: bytes, where: str = MODEL_FILE, added: dict[int, dict] | None = None):
         self.model, self._entries = model, added or {}
@@ -102,13 +96,8 @@ class SentencePieceVocabulary(TokenTable):
     def __reduce__(self):
         return SentencePieceVocabulary, (self.model, MODEL_FILE, self._entries)
 
-    def continues(self, piece: str) -> bool:
-        """Whether a token continues a word."""
-        return not piece.startswith(WORD_BEGIN) and piece not in self.special
-
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the model and the added tokens."""
         added = json.dumps([astuple(token) for token in self.added]).encode() if self.added else b""
         return hashlib.sha256(self.model + added).hexdigest()
 
@@ -228,7 +217,6 @@ class SentencePieceTokenizer(Tokenizer):
     # === Back to text, and files ===
 
     def _text_of(self, ids: list[int]) -> str:
-        """The tokens joined, a space for every ▁."""
         pieces = [self.vocabulary.pieces[number] for number in ids]
         whole = {*self.vocabulary.special, *(token.text for token in self.vocabulary.added)}
         text = "".join(f" {piece} " if piece in whole else piece for piece in pieces)
@@ -237,7 +225,7 @@ class SentencePieceTokenizer(Tokenizer):
     def _write(self, folder: Path) -> None:
         write_bytes(folder / MODEL_FILE, self.vocabulary.model, VocabularyError)
         config = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
-        write_config(folder, config | in_config(self.vocabulary.added, self.vocabulary.index))
+        write_config(folder, config | in_config(self.vocabulary))
         remove_other_files(folder)
 
     @classmethod

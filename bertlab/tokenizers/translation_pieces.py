@@ -52,20 +52,15 @@ class PieceTable(TokenTable):
     """
 
     file = TABLE_FILE
-    pair_separators = 1
+    word_begin = WORD_BEGIN
 
     def __init__(self, numbers: Mapping[str, int], where: Path):
         self.pieces = tuple(pieces_in_order(numbers, where))
         self._index = dict(numbers)
         self._set_special_ids((PAD, UNKNOWN, PAD, END, UNKNOWN), where)
 
-    def continues(self, piece: str) -> bool:
-        """Whether a token continues a word."""
-        return not piece.startswith(WORD_BEGIN) and piece not in (PAD, UNKNOWN, END)
-
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the table."""
         return hashlib.sha256(json.dumps(self.pieces).encode()).hexdigest()
 
 
@@ -102,7 +97,6 @@ class TranslationVocabulary(PieceTable):
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the tables and both models."""
         digest = hashlib.sha256(json.dumps(self.pieces).encode())
         if self.own_targets is not None:
             digest.update(hashlib.sha256(json.dumps(self.own_targets.pieces).encode()).digest())
@@ -145,7 +139,7 @@ class TranslationTokenizer(Tokenizer):
             found.append((piece, begin + start, begin + end))
         ids, words, word = [], [], -1
         for piece, _, _ in found:
-            ids.append(self.vocabulary.get(piece, self.vocabulary.unk_id))
+            ids.append(self.vocabulary.ids.get(piece, self.vocabulary.unk_id))
             word += piece.startswith((WORD_BEGIN, ">>")) or word < 0
             words.append(word)
         return Encoding.of(ids, self.vocabulary.pieces, [span for _, *span in found], words)
@@ -181,11 +175,10 @@ class TranslationTokenizer(Tokenizer):
 
 
 def _ids(table: PieceTable, processor, text: str) -> list[int]:
-    """The ids of a text by a model and a table."""
     text = as_utf8(text)
     begin = _language_end(text)
     pieces = [*([text[:begin]] if begin else []), *processor.encode(text[begin:], out_type=str)]
-    return [table.get(piece, table.unk_id) for piece in pieces]
+    return [table.ids.get(piece, table.unk_id) for piece in pieces]
 
 
 def _language_end(text: str) -> int:

@@ -33,7 +33,6 @@ class WordList(TokenTable):
     """
 
     file = WORDS_FILE
-    pair_separators = 1
 
     def __init__(self, words: Iterable[str], where: str = "words"):
         words = [word for word in words if word not in SPECIAL]
@@ -61,13 +60,8 @@ class WordList(TokenTable):
             raise VocabularyError(f"{path}: expected UTF-8 ({error.reason} at byte {error.start})") from None
         return cls([line for line in text.replace("\r\n", "\n").split("\n") if line], str(path))
 
-    def continues(self, token: str) -> bool:
-        """Whether a token continues a word: none does."""
-        return False
-
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the words and their order."""
         return hashlib.sha256("\n".join(self.pieces).encode("utf-8")).hexdigest()
 
 
@@ -97,7 +91,7 @@ class WordTokenizer(Tokenizer):
     def _id(self, word: str, special_tokens: bool) -> int:
         if special_tokens and word == "[MASK]":
             return self.vocabulary.mask_id
-        found = self.vocabulary.get(word, self.vocabulary.unk_id)
+        found = self.vocabulary.ids.get(word, self.vocabulary.unk_id)
         return found if special_tokens or found >= len(SPECIAL) else self.vocabulary.unk_id
 
     def _text_of(self, ids: list[int]) -> str:

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-from bertlab.common.errors import MissingDependencyError, VocabularyError
+from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_text
 from bertlab.tokenizers.bpe.vocabulary import (
     VOCABULARY_FILE,
@@ -32,6 +32,7 @@ from bertlab.tokenizers.wordpiece.base import (
     AddedToken,
     Tokenizer,
     as_utf8,
+    optional_package,
     ragged,
     read_config,
     read_settings,
@@ -47,13 +48,7 @@ SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "se
 
 def package():
     """The module `tokenizers`. Raises MissingDependencyError without it."""
-    try:
-        import tokenizers
-    except ImportError:
-        raise MissingDependencyError(
-            'this tokenizer needs the package tokenizers: pip install "bertlab[bpe]"'
-        ) from None
-    return tokenizers
+    return optional_package("tokenizers", "bpe")
 
 
 class _PairTokenizer(Tokenizer):
@@ -124,7 +119,6 @@ class _PairTokenizer(Tokenizer):
         write_config(folder, self._config())
 
     def _config(self) -> dict:
-        """The content of tokenizer_config.json."""
         return {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in SPECIAL_NAMES.items()}
 
 
@@ -253,7 +247,7 @@ class WordPairTokenizer(_PairTokenizer):
         return "".join(f"{one} " if one in whole else one.replace(WORD_END, " ") for one in pieces).rstrip(" ")
 
     def _config(self) -> dict:
-        return super()._config() | in_config(self.vocabulary.added, self.vocabulary.index)
+        return super()._config() | in_config(self.vocabulary)
 
     @classmethod
     def load(cls, folder: str | Path) -> "WordPairTokenizer":

@@ -101,6 +101,7 @@ class BytePairVocabulary(TokenTable):
 
     alphabet: tuple[str, ...] = byte_characters()  # which all have to be tokens
     has_unknown = False
+    word_begin = SPACE_CHARACTER
 
     def __init__(
         self,
@@ -177,7 +178,6 @@ class BytePairVocabulary(TokenTable):
         return cls(pieces, merges, special, added=added, where=str(path))
 
     def save(self, folder: str | Path) -> None:
-        """Writes vocab.json and merges.txt."""
         numbers, merges = self._texts()
         write_text(Path(folder) / VOCABULARY_FILE, numbers, VocabularyError)
         write_text(Path(folder) / MERGES_FILE, merges, VocabularyError)
@@ -194,10 +194,6 @@ class BytePairVocabulary(TokenTable):
             parts.append(json.dumps([self.pair_separators, self.nfc, *map(astuple, self.added)]))
         return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()
 
-    def continues(self, piece: str) -> bool:
-        """Whether a token continues a word: one that begins a word begins with a space, written Ġ."""
-        return not piece.startswith(SPACE_CHARACTER) and piece not in astuple(self.special)
-
 
 class WordVocabulary(BytePairVocabulary):
     """The vocabulary of a BPE of words: its special tokens are all <unk> if it has no other.
@@ -212,15 +208,12 @@ class WordVocabulary(BytePairVocabulary):
 
     alphabet = ()
     has_unknown = True
+    word_begin = ""  # the tokens show where a word ends
     file = VOCABULARY_FILE  # added tokens are in tokenizer_config.json
 
     def __init__(self, pieces, merges, special: SpecialTokens | None = None, **options):
         pieces = tuple(pieces)
         super().__init__(pieces, merges, special or special_tokens({}, pieces), **options)
-
-    def continues(self, piece: str) -> bool:
-        """Always False: the tokens show where a word ends, not where it begins."""
-        return False
 
 
 def _read_merges(path: Path) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
-from bertlab.tokenizers.wordpiece.base import CONFIG_FILE, TOKENIZER_JSON, AddedToken, read_config
+from bertlab.tokenizers.wordpiece.base import CONFIG_FILE, TOKENIZER_JSON, AddedToken, TokenTable, read_config
 
 ADDED_FILE = "added_tokens.json"
 _NO = dict(single_word=False, lstrip=False, rstrip=False)  # settings that this library lacks
@@ -91,12 +91,14 @@ def with_added(pieces: Iterable[str], entries: dict[int, dict], where: str | Pat
     return pieces
 
 
-def in_config(added: Iterable[AddedToken], index: Callable[[str], int]) -> dict:
-    """The entry of a tokenizer_config.json; {} without added tokens. index: token → its id."""
+def in_config(vocabulary: TokenTable) -> dict:
+    """The entry of a tokenizer_config.json for the added tokens; {} without any."""
     entries = {
-        str(index(token.text)): {"content": token.text, **_NO, "normalized": token.normalized, "special": token.special}
-        for token in added
-    }
+        str(vocabulary.index(token.text)): {
+            "content": token.text, **_NO, "normalized": token.normalized, "special": token.special
+        }
+        for token in vocabulary.added
+    }  # fmt: skip
     return {"added_tokens_decoder": entries} if entries else {}
 
 

@@ -6,13 +6,14 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
+from importlib import import_module
 from pathlib import Path
 from types import NoneType
 from typing import Any, ClassVar
 
 import numpy as np
 
-from bertlab.common.errors import ConfigError, DataError, VocabularyError
+from bertlab.common.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
 from bertlab.common.files import read_json, write_text
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding, pack_rows, special_count
 
@@ -36,14 +37,15 @@ class AddedToken:
 class TokenTable:
     """Look-up in a vocabulary of any kind.
 
-    A subclass calls `_set_pieces`, and defines `continues`, whether a token continues a word, and `sha256`, a
-    fingerprint of all that it consists of.
+    A subclass sets `pieces` and `_index`, calls `_set_special_ids`, and defines `sha256`, a fingerprint of all that it
+    consists of.
     """
 
     file: str  # its name beside examples
     pieces: tuple[str, ...]  # the token of each id
     special_ids: tuple[int, ...]  # of padding, unknown, [CLS], [SEP], [MASK] and others
-    pair_separators: int  # between two texts in one row
+    pair_separators: int = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
+    word_begin: str = ""  # with which a token begins that begins a word, if tokens show it
     has_unknown: bool = True  # whether a text can have an unknown part
     cls_last: bool = False  # whether [CLS] is the last token of a row, in a segment of its own, 2, instead of the first
     added: tuple[AddedToken, ...] = ()  # tokens beside those of the model's own vocabulary, each also among `pieces`
@@ -55,7 +57,7 @@ class TokenTable:
 
         Raises VocabularyError if one of them is missing.
         """
-        special = tuple(special)
+        self._special = special = tuple(special)
         missing = [token for token in dict.fromkeys(special) if token not in self._index]
         if missing:
             raise VocabularyError(
@@ -81,6 +83,10 @@ class TokenTable:
     def __contains__(self, piece: str) -> bool:
         return piece in self._index
 
+    def continues(self, piece: str) -> bool:
+        """Whether a token continues a word; False where tokens do not show where a word begins."""
+        return bool(self.word_begin) and not piece.startswith(self.word_begin) and piece not in self._special
+
     @property
     def targets(self) -> "TokenTable":
         """The tokens of targets, in translation: these, unless sources and targets have a vocabulary each."""
@@ -98,10 +104,6 @@ class TokenTable:
         """The ids that decoding leaves out: special tokens, added ones too, but not the unknown one, which is text."""
         hidden = {*self.special_ids, *(self._index[token.text] for token in self.added if token.special)}
         return hidden - {self.unk_id} if self.has_unknown else hidden
-
-    def get(self, piece: str, default: int | None = None) -> int | None:
-        """The id of a token, or the default if there is no such token."""
-        return self._index.get(piece, default)
 
 
 def pieces_in_order(numbers: Mapping[str, int], path: Path) -> list[str]:
@@ -283,6 +285,16 @@ def read_settings(folder: Path, names: Mapping[str, str], **types: tuple) -> dic
             expected = " or ".join(_IN_JSON[each] for each in allowed)
             raise ConfigError(f"{folder / CONFIG_FILE}: {names[name]} must be {expected}, not {value!r}")
     return settings
+
+
+def optional_package(name: str, extra: str, module: str = ""):
+    """A package that comes with an extra of ours, or a module in it. Raises MissingDependencyError without it."""
+    try:
+        return import_module(module or name)
+    except ImportError:
+        raise MissingDependencyError(
+            f'this tokenizer needs the package {name}: pip install "bertlab[{extra}]"'
+        ) from None
 
 
 def as_utf8(text: str) -> str:

@@ -148,3 +148,18 @@ def split_punctuation(chunk: Chars) -> Iterator[Word]:
         text, positions = "", []
     if text:
         yield Word(text, positions)
+
+
+def lone_form(char: str, lowercase: bool, strip_accents: bool, split_cjk: bool) -> str:
+    """The form of a character between any others, with spaces around what is a word by itself; marks are kept.
+
+    Σ, and combining characters that are not in order, have others beside some neighbours.
+    """
+    if char in WHITESPACE or char in DROPPED:
+        return " " if char in WHITESPACE else ""
+    text = LOWERCASE.get(char, char) if lowercase else char
+    if strip_accents:
+        text = "".join(map(decompose, text))
+    if split_cjk and is_cjk(char):
+        return f" {text} "
+    return "".join([f" {part} " if part in PUNCTUATION else part for part in text])

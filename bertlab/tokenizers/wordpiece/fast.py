@@ -14,7 +14,7 @@ from itertools import accumulate
 
 import numpy as np
 
-from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word
+from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word, lone_form
 from bertlab.tokenizers.wordpiece.encoding import Ragged, RaggedEncoding
 from bertlab.tokenizers.wordpiece.unicode import (
     CASE_IGNORABLE,
@@ -22,12 +22,8 @@ from bertlab.tokenizers.wordpiece.unicode import (
     CJK_RANGES,
     COMBINING_CLASS,
     DROPPED,
-    LOWERCASE,
     NONSPACING_MARKS,
-    PUNCTUATION,
     WHITESPACE,
-    decompose,
-    is_cjk,
 )
 
 TABLE_CHUNKS = 1 << 18  # a table is emptied when it has so many, about 50 MB
@@ -108,23 +104,15 @@ class CharacterForms(dict):
         self._basic = basic
 
     def __missing__(self, code: int) -> str:
-        self[code] = form = self._form(chr(code))
-        return form
-
-    def _form(self, char: str) -> str:
-        """The normal form by the rules of `basic` for a character alone."""
-        text = LOWERCASE.get(char, char) if self._basic.lowercase else char
+        form = lone_form(chr(code), self._basic.lowercase, self._basic.strip_accents, self._basic.split_cjk)
         if self._basic.strip_accents:
-            text = "".join([part for part in "".join(map(decompose, text)) if part not in NONSPACING_MARKS])
-            if not COMBINING_CLASS.keys().isdisjoint(text):
-                return _IN_CONTEXT
-        if char in WHITESPACE or char in DROPPED:
-            return " " if char in WHITESPACE else ""
-        if any(map(str.isspace, text)):
-            return _IN_CONTEXT
-        if self._basic.split_cjk and is_cjk(char):
-            return f" {text} "
-        return "".join([f" {part} " if part in PUNCTUATION else part for part in text])
+            form = "".join([part for part in form if part not in NONSPACING_MARKS])
+            if not COMBINING_CLASS.keys().isdisjoint(form):
+                form = _IN_CONTEXT
+        if any(part.isspace() and part != " " for part in form):
+            form = _IN_CONTEXT
+        self[code] = form
+        return form
 
 
 def _small_sigma(text: str, index: int) -> str:
@@ -235,8 +223,9 @@ class LongestMatch:
             if (size := len(piece) - len(mark)) > 2:
                 sizes.add(size)
         # → these sizes, and the id and size of the token to take if none of them fits
+        index = own.ids
         self._starts = {
-            start: (sorted(sizes, reverse=True), own.get(start, own.get(start[:-1])), 2 if start in own else 1)
+            start: (sorted(sizes, reverse=True), index.get(start, index.get(start[:-1])), 2 if start in own else 1)
             for start, sizes in longer.items()
         }
 

@@ -22,6 +22,7 @@ import tensorflow as tf
 from bertlab.common.errors import ConfigError, MissingDependencyError
 from bertlab.tokenizers.wordpiece import unicode
 from bertlab.tokenizers.wordpiece.added import any_of
+from bertlab.tokenizers.wordpiece.basic import lone_form
 from bertlab.tokenizers.wordpiece.encoding import max_text_length
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 
@@ -35,10 +36,10 @@ _CJK = "".join(rf"\x{{{first:X}}}-\x{{{last:X}}}" for first, last in unicode.CJK
 _SIGMA, _FINAL_SIGMA = ord("Σ"), ord("ς")
 _BYTES_PER_CHAR = 4  # at most, in UTF-8
 # Properties of a code point, one bit each; the higher bits hold the combining class.
-DROPPED, SPACE, CJK, PUNCTUATION, MARK, CASED, IGNORABLE = (1 << bit for bit in range(7))
+MARK, CASED, IGNORABLE = 1, 2, 4
 _CLASS = 256
 _BLOCK = 256
-# An expansion is where it begins in the pool, times 16, plus its length; 0: the character itself.
+# A form is where it begins in the pool, times 16, plus its length; 0: the character itself.
 _LENGTHS = 16
 _CODE_POINTS = sys.maxunicode + 1
 
@@ -159,33 +160,34 @@ class GraphTokenizer(tf.Module):
         return self._safe_tokenizer.tokenize(texts)
 
     def _encode_by_chunk(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Cuts texts at blanks, because most chunks of a text with an é in it are safe."""
+        """Cuts texts at blanks and Chinese characters, because most chunks of a text with an é in it are safe."""
+        if self._tokenizer.split_cjk:
+            texts = tf.strings.regex_replace(texts, f"([{_CJK}])", r" \1 ")
         chunks = tf.strings.split(texts, " ")  # (B, None)
         return join_rows(self._by_safety(chunks.flat_values, self._encode_by_code_point), chunks.row_splits)
 
     def _encode_by_code_point(self, chunks: tf.Tensor) -> tf.RaggedTensor:
         codes = tf.strings.unicode_decode(chunks, "UTF-8", errors="ignore")  # (C, None)
-        codes, rows = self._normalize(codes.flat_values, tf.cast(codes.value_rowids(), tf.int32))
-        words = codes.with_row_splits_dtype(tf.int64)  # (W, None)
-        too_long = words.row_lengths() > self._tokenizer.max_chars_per_word  # (W,)
-        words = tf.where(too_long, self._overlong_word, tf.strings.unicode_encode(words, "UTF-8"))  # (W,)
-        ids = self._word_tokenizer.tokenize(words)  # (W, None)
-        return join_rows(ids, tf.RaggedTensor.from_value_rowids(words, rows, nrows=tf.size(chunks)).row_splits)
+        codes, rows = self._normalize(codes.flat_values, codes.value_rowids())
+        normal = tf.RaggedTensor.from_value_rowids(codes, rows, nrows=tf.size(chunks, tf.int64))
+        words = tf.strings.split(tf.strings.unicode_encode(normal, "UTF-8"))  # (C, None)
+        too_long = tf.strings.length(words.flat_values, "UTF8_CHAR") > self._tokenizer.max_chars_per_word  # (W,)
+        ids = self._word_tokenizer.tokenize(tf.where(too_long, self._overlong_word, words.flat_values))  # (W, None)
+        return join_rows(ids, words.row_splits)
 
-    # === From characters to words; codes, rows: (n,) code points and the chunk that each belongs to ===
+    # === The normal form; codes, rows: (n,) code points and the chunk that each belongs to ===
 
-    def _normalize(self, codes: tf.Tensor, rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """The steps of `BasicTokenizer`. Returns the words (W, None) and the chunk of each word (W,)."""
-        codes, rows = _select(~has(self._tables.properties(codes), DROPPED), codes, rows)
-        kind = self._tables.properties(codes) & (SPACE | (CJK if self._tokenizer.split_cjk else 0))  # (n,)
+    def _normalize(self, codes: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """The steps of `BasicTokenizer`, with spaces between words."""
         if self._tokenizer.lowercase:
             codes = self._final_sigmas(codes, rows)
         codes, sources = self._tables.expand(codes)
-        kind, rows = tf.gather(kind, sources), tf.gather(rows, sources)
+        rows = tf.gather(rows, sources)
         if self._tokenizer.basic.strip_accents:
             codes = self._canonical_order(codes, rows)
-            codes, rows, kind = _select(~has(self._tables.properties(codes), MARK), codes, rows, kind)
-        return self._words(codes, rows, kind)
+            kept = tf.where(~has(self._tables.properties(codes), MARK))[:, 0]
+            codes, rows = tf.gather(codes, kept), tf.gather(rows, kept)
+        return codes, rows
 
     def _final_sigmas(self, codes: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
         """Σ at the end of a word becomes ς; every other Σ is left to the table, which makes it σ."""
@@ -210,24 +212,14 @@ class GraphTokenizer(tf.Module):
         The marks are thrown away afterwards, so this matters only if there are combining characters of other kinds.
         """
         properties = self._tables.properties(codes)
-        classes = combining_class(properties)  # (n,)
+        classes = properties // _CLASS  # (n,)
 
         def sort():
-            begins_run = (classes == 0) | _changes(rows)  # (n,)
+            begins_run = (classes == 0) | tf.concat([[True], rows[1:] != rows[:-1]], 0)  # (n,)
             runs = tf.cumsum(tf.cast(begins_run, tf.int64))  # (n,)
             return tf.gather(codes, tf.argsort(runs * 256 + tf.cast(classes, tf.int64), stable=True))
 
         return tf.cond(tf.reduce_any((classes > 0) & ~has(properties, MARK)), sort, lambda: codes)
-
-    def _words(self, codes: tf.Tensor, rows: tf.Tensor, kind: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """Cuts at spaces, which vanish, and around punctuation and Chinese characters."""
-        space = has(kind, SPACE)
-        alone = space | has(kind, CJK) | has(self._tables.properties(codes), PUNCTUATION)  # (n,)
-        after_alone = tf.concat([[True], alone], 0)[:-1]  # (n,)
-        begins_word = alone | after_alone | _changes(rows)
-        codes, rows, begins_word = _select(~space, codes, rows, begins_word)
-        word_starts = tf.where(begins_word)[:, 0]  # (W,)
-        return tf.RaggedTensor.from_row_starts(codes, word_starts), tf.gather(rows, word_starts)
 
 
 def import_tensorflow_text():
@@ -254,17 +246,6 @@ def interleave(mask: tf.Tensor, where_true: tf.RaggedTensor, where_false: tf.Rag
 def join_rows(ragged: tf.RaggedTensor, row_splits: tf.Tensor) -> tf.RaggedTensor:
     """Joins the rows from row_splits[i] to row_splits[i + 1] to the new row i."""
     return tf.RaggedTensor.from_row_splits(ragged.values, tf.gather(ragged.row_splits, row_splits), validate=False)
-
-
-def _select(mask: tf.Tensor, *arrays: tf.Tensor) -> list[tf.Tensor]:
-    indices = tf.where(mask)[:, 0]
-    return [tf.gather(array, indices) for array in arrays]
-
-
-def _changes(rows: tf.Tensor) -> tf.Tensor:
-    """Whether each number differs from the one before it, (n,) bool; the first one does."""
-    before = tf.concat([[-1], rows], 0)[:-1]
-    return rows != before
 
 
 # === Rows of the model's input ===
@@ -315,26 +296,28 @@ class CodePointTables:
     """
 
     def __init__(self, lowercase: bool, strip_accents: bool):
-        table, pool = np.zeros(_CODE_POINTS, np.int32), []
-        for code in range(_CODE_POINTS):
-            text = chr(code)
-            if lowercase:
-                text = unicode.LOWERCASE.get(text, text)
-            if strip_accents:
-                text = "".join(map(unicode.decompose, text))
-            if text != chr(code):
-                table[code] = len(pool) * _LENGTHS + len(text)
-                pool += map(ord, text)
-        self._expansions, self._pool = BlockTable(table), tf.constant(pool or [0], tf.int32)
-        self.properties = BlockTable(_properties())
+        forms, pool = np.zeros(_CODE_POINTS, np.int32), [0]
+        special = (unicode.WHITESPACE, unicode.DROPPED, unicode.PUNCTUATION, unicode.LOWERCASE, unicode.decomposable())
+        for char in sorted(set().union(*special)):
+            if (form := lone_form(char, lowercase, strip_accents, split_cjk=False)) != char:
+                forms[ord(char)] = len(pool) * _LENGTHS + len(form)
+                pool += map(ord, form)
+        self._forms, self._pool = BlockTable(forms), tf.constant(pool, tf.int32)
+        properties = np.zeros(_CODE_POINTS, np.int32)
+        ignored = unicode.CASE_IGNORABLE | unicode.DROPPED
+        for bit, chars in ((MARK, unicode.NONSPACING_MARKS), (CASED, unicode.CASED), (IGNORABLE, ignored)):
+            properties[[ord(char) for char in chars]] |= bit
+        for char, number in unicode.COMBINING_CLASS.items():
+            properties[ord(char)] |= number * _CLASS
+        self.properties = BlockTable(properties)
 
     def expand(self, codes: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
-        """Replaces each code point by its lower case and decomposition.
+        """Replaces each code point by its form, as `lone_form` has it.
 
         Returns the new code points (m,) and the index of the old one that each came from (m,).
         """
-        packed = self._expansions(codes)  # (n,)
-        lengths = tf.maximum(packed % _LENGTHS, 1)  # (n,)
+        packed = self._forms(codes)  # (n,)
+        lengths = tf.where(packed == 0, 1, packed % _LENGTHS)  # (n,)
         sources = tf.repeat(tf.range(tf.size(codes)), lengths)  # (m,)
         within = tf.range(tf.size(sources)) - tf.gather(tf.cumsum(lengths, exclusive=True), sources)  # (m,)
         packed = tf.gather(packed, sources)  # (m,)
@@ -364,27 +347,3 @@ class BlockTable:
 def has(properties: tf.Tensor, bits: int) -> tf.Tensor:
     """Whether any of these property bits is set, (n,) bool."""
     return (properties & bits) != 0
-
-
-def combining_class(properties: tf.Tensor) -> tf.Tensor:
-    """The canonical combining class, (n,) int32; 0 for everything but combining characters."""
-    return properties // _CLASS
-
-
-def _properties() -> np.ndarray:
-    table = np.zeros(_CODE_POINTS, np.int32)
-    bits = {
-        DROPPED: unicode.DROPPED,
-        SPACE: unicode.WHITESPACE,
-        PUNCTUATION: unicode.PUNCTUATION,
-        MARK: unicode.NONSPACING_MARKS,
-        CASED: unicode.CASED,
-        IGNORABLE: unicode.CASE_IGNORABLE,
-    }
-    for bit, chars in bits.items():
-        table[[ord(char) for char in chars]] |= bit
-    for first, last in unicode.CJK_RANGES:
-        table[first : last + 1] |= CJK
-    for char, number in unicode.COMBINING_CLASS.items():
-        table[ord(char)] |= number * _CLASS
-    return table

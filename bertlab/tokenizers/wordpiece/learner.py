@@ -277,7 +277,6 @@ class Merger:
         return int(min(pairs[counts == counts.max()], key=self.pieces_of))
 
     def pieces_of(self, pair: int) -> tuple[str, str]:
-        """The two tokens of a pair."""
         return self.pieces[self._left[pair]], self.pieces[self._right[pair]]
 
     # --- merging ---

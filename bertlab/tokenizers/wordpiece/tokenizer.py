@@ -182,8 +182,7 @@ class WordPieceTokenizer(Tokenizer):
     def _write(self, folder: Path) -> None:
         self.vocabulary.save(folder / Vocabulary.file)
         settings = {theirs: getattr(self, ours) for ours, theirs in CONFIG_NAMES.items()}
-        added = in_config(self.vocabulary.added, self.vocabulary.index)
-        write_config(folder, {"tokenizer_class": "BertTokenizer", **settings, **added})
+        write_config(folder, {"tokenizer_class": "BertTokenizer", **settings, **in_config(self.vocabulary)})
         remove_other_files(folder)
 
     @classmethod

@@ -33,7 +33,6 @@ class Vocabulary(TokenTable):
     """
 
     file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
-    pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
 
     def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token", added: Iterable[AddedToken] = ()):
         self.pieces = pieces = tuple(pieces)
@@ -92,7 +91,6 @@ class Vocabulary(TokenTable):
         return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
 
     def continues(self, piece: str) -> bool:
-        """Whether a token continues a word."""
         return piece.startswith("##")
 
     @cached_property
@@ -105,7 +103,6 @@ class Vocabulary(TokenTable):
 
     @cached_property
     def longest(self) -> int:
-        """The length of the longest token."""
         return max(map(len, self.pieces))
 
     @cached_property

@@ -92,11 +92,16 @@ def test_the_text_is_the_same_with_and_without_kept_keys(made, kind, prompts, op
         assert 1 <= len(text) <= 8 and 3 not in text[:-1] and (len(text) == 8 or text[-1] == 3)
 
 
-@pytest.mark.parametrize("options", [{}, dict(sampling=True, temperature=0.5, top_k=9, top_p=0.9), dict(beams=2)])
+@pytest.mark.parametrize("options", [
+    {}, dict(sampling=True, temperature=0.5, top_k=9, top_p=0.9), dict(beams=2),
+    dict(max_new_tokens=1), dict(max_new_tokens=1, sampling=True),  # which need no program
+])  # fmt: skip
 def test_xla_writes_the_text_that_is_written_without_kept_keys(made, options, xla):
-    options = GenerationSettings(max_new_tokens=6, **options)
+    options = GenerationSettings(**(dict(max_new_tokens=6) | options))
     prompts = [[5, 9, 7], [8]]
-    assert generate(made["gpt2"], prompts, options) == generate(made["gpt2"], prompts, options.replace(cache=False))
+    kept = generate(made["gpt2"], prompts, options)
+    assert kept == generate(made["gpt2"], prompts, options.replace(cache=False))
+    assert [len(text) for text in kept] == [options.max_new_tokens] * 2
 
 
 def test_padding_before_short_prompts_changes_nothing(made):
@@ -176,13 +181,6 @@ TIMES_TRACED = []
 def _sums_of_rows(model, ids, others):
     TIMES_TRACED.append(model)
     return ops.sum(ids + others[0], axis=1)
-
-
-def test_a_text_of_one_token_needs_no_program(made):
-    for sampling in (False, True):
-        one = GenerationSettings(max_new_tokens=1, sampling=sampling)
-        texts = [generate(made["gpt2"], [[5], [7, 3]], one.replace(cache=cache)) for cache in (True, False)]
-        assert texts[0] == texts[1] and [len(text) for text in texts[0]] == [1, 1]
 
 
 # --- beams ---

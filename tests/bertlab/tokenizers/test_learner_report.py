@@ -9,7 +9,7 @@ from bertlab.cli.vocab import vocab
 from bertlab.common.errors import DataError
 from bertlab.tokenizers.wordpiece.learner import SPECIAL_TOKENS, learn_pieces
 from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
-from bertlab.tokenizers.wordpiece.vocabulary_report import measure, measure_sizes, plot_sizes, spread_sizes
+from bertlab.tokenizers.wordpiece.vocabulary_report import measure, measure_sizes, plot_sizes
 
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
@@ -42,19 +42,13 @@ def test_measuring_on_nothing_is_refused():
         measure(Vocabulary(SPECIAL_TOKENS), {})
 
 
-def test_a_larger_vocabulary_of_the_same_run_never_covers_less():
+def test_a_larger_vocabulary_of_the_same_run_never_covers_less_from_the_alphabet_to_everything():
     learned = learn_pieces(WORDS, 1000, progress=False)
     reports = measure_sizes(learned, WORDS)
-    assert [report.size for report in reports] == spread_sizes(learned)
-    coverage = [report.coverage for report in reports]
-    assert coverage == sorted(coverage)
-    assert reports[-1].coverage == 1 and reports[-1].fertility == 1
-
-
-def test_sizes_reach_from_the_alphabet_to_everything():
-    learned = learn_pieces(WORDS, 1000, progress=False)
-    sizes = spread_sizes(learned)
+    sizes, coverage = [report.size for report in reports], [report.coverage for report in reports]
     assert (sizes[0], sizes[-1]) == (learned.smallest, len(learned.pieces))
+    assert sizes == sorted(sizes) and coverage == sorted(coverage)
+    assert reports[-1].coverage == 1 and reports[-1].fertility == 1
 
 
 def test_the_plot_is_written_and_shows_both_quantities(tmp_path):
