@@ -63,25 +63,14 @@ def test_the_plot_is_written_and_shows_both_quantities(tmp_path):
 # --- commands ---
 
 
-def test_learn_writes_a_vocabulary_that_can_be_read(text, tmp_path):
-    result = run("learn", text, "--size", 60, "--out", tmp_path / "new" / "vocab.txt", "--json")
-    assert result.exit_code == 0
-    vocabulary = Vocabulary.from_file(tmp_path / "new" / "vocab.txt")
+def test_learn_writes_a_vocabulary_that_can_be_read_twice_the_same_bytes(text, tmp_path):
+    paths = [tmp_path / "new" / name for name in ("a.txt", "b.txt")]
+    results = [run("learn", text, "--size", 60, "--out", path, "--json") for path in paths]
+    vocabulary = Vocabulary.from_file(paths[0])
     assert {"the", "cat", "e", "##e"} <= set(vocabulary.pieces)
-    printed = json.loads(result.stdout)
-    assert printed["size"] == len(vocabulary)
-    assert printed["sha256"] == vocabulary.sha256
-
-
-def test_learning_twice_gives_the_same_bytes(text, tmp_path):
-    for name in ("a", "b"):
-        run("learn", text, "--size", 60, "--out", tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_learn_says_when_the_corpus_is_too_small(text, tmp_path):
-    result = run("learn", text, "--size", 8000, "--out", tmp_path / "vocab.txt")
-    assert "Expected 8,000 tokens, got fewer" in result.stderr
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    printed = json.loads(results[0].stdout)
+    assert (printed["size"], printed["sha256"]) == (len(vocabulary), vocabulary.sha256)
 
 
 def test_learn_names_file_and_line_of_broken_text(tmp_path):
@@ -92,9 +81,10 @@ def test_learn_names_file_and_line_of_broken_text(tmp_path):
     assert not (tmp_path / "vocab.txt").exists()
 
 
-def test_cased_keeps_capitals_and_accents(text, tmp_path):
-    run("learn", text, "--size", 400, "--out", tmp_path / "vocab.txt", "--cased")
+def test_cased_keeps_capitals_and_accents_and_too_small_a_corpus_is_told(text, tmp_path):
+    result = run("learn", text, "--size", 400, "--out", tmp_path / "vocab.txt", "--cased")
     assert "Éclair" in Vocabulary.from_file(tmp_path / "vocab.txt")
+    assert "Expected 400 tokens, got fewer" in result.stderr
 
 
 def test_show_splits_words_and_measures_text(text, tmp_path):
