@@ -97,19 +97,18 @@ def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
     return tokenizer_class(kind).load(path, **{name: wordpiece_settings[name] for name in known})
 
 
-def recorded(tokenizer: Tokenizer) -> dict:
-    """The entry for a tokenizer in a manifest: its settings, and its kind if that is not WordPiece."""
-    return ({} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}) | tokenizer.settings()
-
-
 def recorded_with_vocabulary(tokenizer: Tokenizer) -> dict:
-    """The entries of a manifest for a tokenizer and its vocabulary: two equal ones make the same examples."""
+    """The entries of a manifest for a tokenizer and its vocabulary: two equal ones make the same examples.
+
+    The tokenizer's has its settings, and its kind if that is not WordPiece.
+    """
     vocabulary = tokenizer.vocabulary
     about = {"file": vocabulary.file, "pieces": len(vocabulary), "sha256": vocabulary.sha256}
-    return {"vocabulary": about, "tokenizer": recorded(tokenizer)}
+    kind = {} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}
+    return {"vocabulary": about, "tokenizer": kind | tokenizer.settings()}
 
 
 def from_record(folder: str | Path, values: dict) -> Tokenizer:
-    """The inverse of `recorded`. folder: has the files of the vocabulary."""
+    """The tokenizer of such an entry. folder: has the files of the vocabulary."""
     settings = dict(values)
     return tokenizer_class(settings.pop("kind", WORDPIECE)).load(folder, **settings)

@@ -103,14 +103,6 @@ def with_specials(vocabulary, ids: Sequence[int]) -> list[int]:
     return [vocabulary.cls_id, *ids, vocabulary.sep_id]
 
 
-def text_segments(vocabulary, attention_mask: np.ndarray) -> np.ndarray:
-    """The token_type_ids of rows of one text each, (B, T) int32: 0, and 2 for a [CLS] at the end."""
-    segments = np.zeros(attention_mask.shape, np.int32)
-    if vocabulary.cls_last:
-        segments[np.arange(len(segments)), attention_mask.sum(axis=1) - 1] = 2
-    return segments
-
-
 def padded_rows(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[np.ndarray, np.ndarray]:
     """input_ids and attention_mask, (B, T) int32 each, of rows of different lengths; T is that of the longest."""
     ids = np.full((len(rows), max(map(len, rows))), pad_id, np.int32)  # (B, T)
@@ -121,9 +113,15 @@ def padded_rows(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[np.ndarray,
 
 
 def text_inputs(vocabulary, rows: Sequence[Sequence[int]], pad_id: int) -> dict[str, np.ndarray]:
-    """The model's inputs for rows of one text each, special tokens included: (B, T) int32 each."""
+    """The model's inputs for rows of one text each, special tokens included: (B, T) int32 each.
+
+    The segments are 0, and 2 for a [CLS] at the end.
+    """
     ids, real = padded_rows(rows, pad_id)
-    return {"input_ids": ids, "attention_mask": real, "token_type_ids": text_segments(vocabulary, real)}
+    segments = np.zeros_like(ids)
+    if vocabulary.cls_last:
+        segments[np.arange(len(rows)), real.sum(axis=1) - 1] = 2
+    return {"input_ids": ids, "attention_mask": real, "token_type_ids": segments}
 
 
 def pack_rows(vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:

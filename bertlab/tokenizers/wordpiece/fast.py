@@ -87,25 +87,19 @@ class FastWords:
         return text.split()
 
 
-@cache
-def character_forms(lowercase: bool, strip_accents: bool, split_cjk: bool) -> "CharacterForms":
-    """One table for all tokenizers with these settings: the forms do not depend on the vocabulary."""
-    return CharacterForms(BasicTokenizer(lowercase, strip_accents, split_cjk))
-
-
 class CharacterForms(dict):
     """A table for `str.translate`: a character's normal form, with spaces around what is a word by itself.
 
     A character whose normal form depends on its neighbours (a mark that is sorted among others) becomes `_IN_CONTEXT`.
     """
 
-    def __init__(self, basic: BasicTokenizer):
+    def __init__(self, lowercase: bool, strip_accents: bool, split_cjk: bool):
         super().__init__()
-        self._basic = basic
+        self._rules, self._strip_accents = (lowercase, strip_accents, split_cjk), strip_accents
 
     def __missing__(self, code: int) -> str:
-        form = lone_form(chr(code), self._basic.lowercase, self._basic.strip_accents, self._basic.split_cjk)
-        if self._basic.strip_accents:
+        form = lone_form(chr(code), *self._rules)
+        if self._strip_accents:
             form = "".join([part for part in form if part not in NONSPACING_MARKS])
             if not COMBINING_CLASS.keys().isdisjoint(form):
                 form = _IN_CONTEXT
@@ -113,6 +107,9 @@ class CharacterForms(dict):
             form = _IN_CONTEXT
         self[code] = form
         return form
+
+
+character_forms = cache(CharacterForms)  # one for all tokenizers with these settings, whatever their vocabulary
 
 
 def _small_sigma(text: str, index: int) -> str:

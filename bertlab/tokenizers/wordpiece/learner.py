@@ -291,7 +291,13 @@ class Merger:
         if merged == len(self.pieces):
             self.pieces.append(piece)
             self._symbol_count = np.append(self._symbol_count, 0)
-        before = self._replace(first, second, merged)  # slots whose right neighbour is the new symbol
+        before, after = self._previous[first], self._next[second]
+        self._symbol[first] = merged
+        self._symbol[second] = NONE
+        self._next[first] = after
+        self._previous[after] = first  # writes to OUTSIDE, too, whose neighbours nobody reads
+        # Slots whose right neighbour is the new symbol: in "a b a b" the slot that the first merge emptied is none.
+        before = before[self._symbol[before] != NONE]
 
         merges = self._weight[first].sum()
         self._symbol_count[merged] += merges
@@ -304,19 +310,6 @@ class Merger:
         self._pair[changed] = NONE
         self._add_pairs(np.concatenate([first[self._next[first] != OUTSIDE], before]))
         return piece
-
-    def _replace(self, first: np.ndarray, second: np.ndarray, merged: int) -> np.ndarray:
-        """Puts the symbol `merged` into `first`, empties `second`, and returns the other symbols' slots before it.
-
-        In "a b a b" the second merge follows the first one's emptied slot: that is no slot before it.
-        """
-        before = self._previous[first]
-        self._symbol[first] = merged
-        self._symbol[second] = NONE
-        after = self._next[second]
-        self._next[first] = after
-        self._previous[after] = first  # writes to OUTSIDE, too, whose neighbours nobody reads
-        return before[self._symbol[before] != NONE]
 
     def _occurrences(self, pair: int, overlapping: bool) -> np.ndarray:
         """Slots where a pair starts. Of "##a ##a ##a" the first two are taken, not the last two as well."""
