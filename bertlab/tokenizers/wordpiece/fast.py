@@ -109,7 +109,7 @@ class CharacterForms(dict):
         return form
 
 
-character_forms = cache(CharacterForms)  # one for all tokenizers with these settings, whatever their vocabulary
+character_forms = cache(CharacterForms)  # one for all tokenizers with these settings and any vocabulary
 
 
 def _small_sigma(text: str, index: int) -> str:

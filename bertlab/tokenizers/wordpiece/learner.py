@@ -296,7 +296,7 @@ class Merger:
         self._symbol[second] = NONE
         self._next[first] = after
         self._previous[after] = first  # writes to OUTSIDE, too, whose neighbours nobody reads
-        # Slots whose right neighbour is the new symbol: in "a b a b" the slot that the first merge emptied is none.
+        # Slots whose right neighbour is the new symbol; in "a b a b" not the slot that the first merge emptied.
         before = before[self._symbol[before] != NONE]
 
         merges = self._weight[first].sum()
