@@ -24,7 +24,7 @@ from pydoc_data.topics import topics
 
 from benchmarks.tokenizers.kinds import GREEK_CAPITALS, KINDS, make_vocabulary
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.tokenizers.wordpiece.fast_words import character_forms
+from bertlab.tokenizers.wordpiece.fast import character_forms
 
 MINI = Path(__file__).parents[2] / "bertlab" / "pretrained" / "bertlab-mini" / "vocab.txt"
 MODULES = 120  # of Python's library

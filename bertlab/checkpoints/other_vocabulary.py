@@ -71,7 +71,7 @@ def with_vocabulary(model, tokenizer: WordPieceTokenizer, vocabulary: Vocabulary
     counts = NewTokens(*(sum(map(kind, shares)) for kind in (
         lambda ids: len(ids) == 1, lambda ids: len(ids) > 1, lambda ids: not ids
     )))  # fmt: skip
-    settings = {name: getattr(tokenizer, name) for name in tokenizer.SETTINGS}
+    settings = tokenizer.settings()
     return new, WordPieceTokenizer(vocabulary, **settings), counts
 
 

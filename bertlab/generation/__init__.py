@@ -9,7 +9,6 @@ from bertlab.common.lazy import imported_when_used
 __all__, __getattr__ = imported_when_used(
     __name__,
     {
-        "bertlab.generation.beams": ("beam_search",),
         "bertlab.generation.continuing": ("generate", "generate_text"),
         "bertlab.generation.filling": ("mask_predict",),
         "bertlab.generation.settings": ("GenerationSettings", "TranslationSettings"),

@@ -5,69 +5,44 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bertlab.generation.choosing import log_softmax
-from bertlab.generation.reading import Reader
 
 
-def beam_search(
-    reader: Reader,
+def beam_searches(
+    reader,
     beams: int,
-    max_new_tokens: int,
-    length_penalty: float = 1.0,
+    max_lengths: Sequence[int],
+    divisor: Callable[[int], float],
     end_id: int | None = None,
-) -> tuple[list[int], float]:
-    """The best continuation found of one prompt, and its score: the log-probability divided by length^length_penalty.
+) -> list[tuple[list[int], float]]:
+    """The best continuation found of each prompt, and its score: the log-probability divided by divisor(length).
 
-    reader: of K rows with the same prompt.   end_id: the token that ends a text, which counts as part of it.
+    reader: of K rows with each prompt, in their order; a class of `generation.reading`.
+    max_lengths: the largest number of new tokens of each prompt.   divisor: must not fall as the length grows.
+    end_id: the token that ends a text, which counts as part of it.
 
     Example:
         >>> from bertlab.generation.reading import WholeReader
         >>> config = BertConfig(vocab_size=9, hidden_size=8, num_layers=1, num_heads=1, causal=True)
         >>> reader = WholeReader(PreTrainingModel(config, next_sentence=False), [[2, 7]] * 3, length=6)
-        >>> ids, score = beam_search(reader, beams=3, max_new_tokens=4)
+        >>> ids, score = beam_searches(reader, 3, [4], divisor=lambda length: length)[0]
         >>> len(ids), score < 0
         (4, True)
     """
-    return beam_searches(reader, beams, max_new_tokens, length_penalty, end_id)[0]
-
-
-def beam_searches(
-    reader: Reader,
-    beams: int,
-    max_new_tokens: int,
-    length_penalty: float = 1.0,
-    end_id: int | None = None,
-) -> list[tuple[list[int], float]]:
-    """The best continuation found of each prompt, and its score; the prompts are read together.
-
-    reader: of K rows with each prompt, in their order.   Other arguments: as in `beam_search`.
-    """
-    prompts = len(reader.ids) // beams
-    searches = [
-        BeamSearch(beams, max_new_tokens, end_id, lambda length: length**length_penalty) for _ in range(prompts)
-    ]
-    run_searches(reader, searches)
-    return [search.best() for search in searches]
-
-
-def run_searches(reader: Reader, searches: Sequence["BeamSearch"]) -> None:
-    """Runs several searches, of equally many beams, to their ends. reader: K rows for each search, in their order."""
+    searches = [BeamSearch(beams, max_length, end_id, divisor) for max_length in max_lengths]
     logits = reader.first()
     while True:
-        ids, rows, beams = [], [], searches[0].beams
-        for number, search in enumerate(searches):
-            first = number * beams
+        ids, rows = [], []
+        for first, search in zip(range(0, len(logits), beams), searches):
             search.step(logits[first : first + beams])
             ids += search.ids
             rows += [first + row for row in search.rows]
         if all(search.is_over for search in searches):
-            return
+            return [search.best() for search in searches]
         logits = reader.next(np.array(ids), np.array(rows))
 
 
 class BeamSearch:
-    """The K texts of one prompt, and those that have ended.
-
-    divisor: a length → the number to divide a log-probability by; it must not fall as the length grows.
+    """The K texts of one prompt, and those that have ended. Arguments as in `beam_searches`.
 
     After a `step`, `ids` and `rows` are the tokens to read next and the row that each continues; of a search that is
     over they mean nothing.
@@ -100,13 +75,19 @@ class BeamSearch:
                 ids.append(number)
         self._scores = np.full(self.beams, -np.inf)
         self._scores[: len(rows)] = [sums[row, number] for row, number in zip(rows, ids)]
-        self.rows, self.ids = _filled(rows, self.beams), _filled(ids, self.beams)
+        lacking = self.beams - len(rows)  # rows that have nothing to go on with repeat the first one, with score −∞
+        self.rows, self.ids = rows + (rows[:1] or [0]) * lacking, ids + (ids[:1] or [0]) * lacking
         self._texts = [[*self._texts[row], number] for row, number in zip(self.rows, self.ids)]
-        largest = self.divisor(self._max_new_tokens)
-        self.is_over = self._length == self._max_new_tokens or _is_over(self._ended, self._scores, self.beams, largest)
+        self.is_over = self._length == self._max_new_tokens or self._has_best()
+
+    def _has_best(self) -> bool:
+        """Whether no running text can be better than the worst of the K best that have ended."""
+        if len(self._ended) < self.beams:
+            return not np.isfinite(self._scores).any()
+        worst = sorted((score for score, _ in self._ended), reverse=True)[self.beams - 1]
+        return self._scores.max() / self.divisor(self._max_new_tokens) <= worst  # a log-probability only falls
 
     def best(self) -> tuple[list[int], float]:
-        """The best text and its score."""
         running = zip(self._scores, self._texts)
         unended = [(score / self.divisor(self._length), text) for score, text in running if np.isfinite(score)]
         score, text = max([*self._ended, *unended], key=lambda one: one[0])
@@ -119,16 +100,3 @@ def _largest(sums: np.ndarray, count: int) -> np.ndarray:
     least = np.partition(sums, -count)[-count] if count < len(sums) else -np.inf
     indices = np.flatnonzero(sums >= least)
     return indices[np.argsort(-sums[indices], kind="stable")][:count]
-
-
-def _filled(values: list[int], count: int) -> list[int]:
-    """Rows that have nothing to go on with repeat the first one, with score −∞."""
-    return values + [values[0] if values else 0] * (count - len(values))
-
-
-def _is_over(ended: list, scores: np.ndarray, beams: int, largest_divisor: float) -> bool:
-    """Whether no running text can be better than the worst of the K best that have ended."""
-    if len(ended) < beams:
-        return not np.isfinite(scores).any()
-    worst = sorted((score for score, _ in ended), reverse=True)[beams - 1]
-    return scores.max() / largest_divisor <= worst  # a log-probability only falls

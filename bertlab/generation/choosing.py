@@ -1,5 +1,7 @@
 """The next token, from the logits of all: the most likely one, or one that is drawn. Letters: V vocabulary."""
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from bertlab.generation.settings import GenerationSettings
@@ -54,3 +56,24 @@ def choose(logits: np.ndarray, settings: GenerationSettings, rng: np.random.Gene
         logits = keep_nucleus(logits, settings.top_p)
     sums = np.cumsum(np.exp(log_softmax(logits)))
     return int(np.searchsorted(sums, rng.random() * sums[-1], side="right"))
+
+
+def write_one_by_one(
+    reader, limits: Sequence[int], end_id: int | None, choose_for: Callable[[np.ndarray, int], int]
+) -> list[list[int]]:
+    """The tokens of each row, until it has ended or has its number of them, `limits`.
+
+    reader: of `generation.reading`.   choose_for: the logits (V,) behind a row, and its number → the next token's id.
+    """
+    written: list[list[int]] = [[] for _ in limits]
+    running = list(range(len(limits)))
+    logits = reader.first()  # (B, V)
+    while True:
+        ids = np.zeros(len(limits), np.int32)
+        for row in running:
+            ids[row] = choose_for(logits[row], row)
+            written[row].append(int(ids[row]))
+        running = [row for row in running if ids[row] != end_id and len(written[row]) < limits[row]]
+        if not running:
+            return written
+        logits = reader.next(ids)

@@ -26,10 +26,7 @@ def compiled(model, function: Callable, *options) -> Callable:
     arguments: tensors or arrays, lists and tuples of them, whose number of rows and of tokens, the first two axes, may
     differ from call to call. Where there is no compiler, the function is called as it is.
     """
-    if not can_compile():
-        return lambda *arguments: function(model, *options, *arguments)
-    maker = _with_xla if keras.backend.backend() == "tensorflow" else _with_jax
-    return _kept(model, maker, function, options)
+    return _prepared(model, function, options, {"tensorflow": _with_xla, "jax": _with_jax})
 
 
 def traced(model, function: Callable, *options) -> Callable:
@@ -37,14 +34,14 @@ def traced(model, function: Callable, *options) -> Callable:
 
     With other backends the function is called as it is.
     """
-    if keras.backend.backend() != "tensorflow":
+    return _prepared(model, function, options, {"tensorflow": _with_tensorflow})
+
+
+def _prepared(model, function, options, makers: dict[str, Callable]) -> Callable:
+    maker = makers.get(keras.backend.backend())
+    if maker is None:
         return lambda *arguments: function(model, *options, *arguments)
-    return _kept(model, _with_tensorflow, function, options)
-
-
-def _kept(model, maker, function, options):
-    of_model = _COMPILED.setdefault(model, {})
-    key = maker, function, options
+    of_model, key = _COMPILED.setdefault(model, {}), (maker, function, options)
     if key not in of_model:
         of_model[key] = maker(weakref.ref(model), function, options)  # the dictionary must not keep the model alive
     return of_model[key]

@@ -7,11 +7,11 @@ import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.generation.beams import beam_searches
-from bertlab.generation.choosing import choose
+from bertlab.generation.choosing import choose, write_one_by_one
 from bertlab.generation.compiling import can_compile
 from bertlab.generation.filling import fill_texts
 from bertlab.generation.program import write_rows
-from bertlab.generation.reading import CachedReader, WholeReader
+from bertlab.generation.reading import CachedReader, WholeReader, by_length, check_given
 from bertlab.generation.settings import GenerationSettings
 
 ROWS_BATCH_SIZE = 128  # rows of beams in a batch: more take memory and hardly less time for each
@@ -47,38 +47,22 @@ def generate(
     reader = reader_of(model, prompts, max(map(len, prompts)) + settings.max_new_tokens)
     if settings.cache and can_compile():
         return write_rows(reader, settings, end_id)
-    return _row_by_row(reader, settings, end_id)
+    rngs = [np.random.default_rng([settings.seed, row]) for row in range(len(prompts))]
+    limits = [settings.max_new_tokens] * len(prompts)
+    return write_one_by_one(reader, limits, end_id, lambda logits, row: choose(logits, settings, rngs[row]))
 
 
 def _by_beams(model, prompts, settings: GenerationSettings, end_id: int | None, reader_of: type) -> list[list[int]]:
     """The best of several texts of each prompt. Prompts of like length are read together."""
-    together = max(1, ROWS_BATCH_SIZE // settings.beams)
-    order = sorted(range(len(prompts)), key=lambda number: len(prompts[number]))
-    texts = {}
-    for begin in range(0, len(order), together):
-        numbers = order[begin : begin + together]
-        rows = [prompts[number] for number in numbers for _ in range(settings.beams)]
+
+    def best(batch: list[list[int]]) -> list[list[int]]:
+        rows = [prompt for prompt in batch for _ in range(settings.beams)]
         reader = reader_of(model, rows, max(map(len, rows)) + settings.max_new_tokens)
-        found = beam_searches(reader, settings.beams, settings.max_new_tokens, settings.length_penalty, end_id)
-        texts |= {number: text for number, (text, _) in zip(numbers, found, strict=True)}
-    return [texts[number] for number in range(len(prompts))]
+        limits = [settings.max_new_tokens] * len(batch)
+        found = beam_searches(reader, settings.beams, limits, lambda length: length**settings.length_penalty, end_id)
+        return [text for text, _ in found]
 
-
-def _row_by_row(reader, settings: GenerationSettings, end_id: int | None) -> list[list[int]]:
-    rngs = [np.random.default_rng([settings.seed, row]) for row in range(len(reader.ids))]
-    continued: list[list[int]] = [[] for _ in rngs]
-    running = np.ones(len(rngs), bool)
-    logits = reader.first()  # (B, V)
-    for count in range(1, settings.max_new_tokens + 1):
-        ids = np.zeros(len(rngs), np.int32)
-        for row in np.flatnonzero(running):
-            ids[row] = choose(logits[row], settings, rngs[row])
-            continued[row].append(int(ids[row]))
-            running[row] = ids[row] != end_id
-        if count == settings.max_new_tokens or not running.any():
-            return continued
-        logits = reader.next(ids)
-    return continued
+    return by_length(prompts, max(1, ROWS_BATCH_SIZE // settings.beams), best)
 
 
 def _check(config, prompts: list[list[int]], settings: GenerationSettings) -> None:
@@ -87,13 +71,8 @@ def _check(config, prompts: list[list[int]], settings: GenerationSettings) -> No
             "this model reads to both sides; only a left-to-right model can continue a text: GPT-2, or a model that "
             "was pre-trained with causal=True; a masked model fills given places: mask_predict"
         )
-    if not prompts:
-        raise DataError("expected at least one prompt, got none")
+    check_given("prompt", "continue", prompts, config.vocab_size)
     for number, prompt in enumerate(prompts, 1):
-        if not prompt:
-            raise DataError(f"prompt {number} is empty; a text to continue needs at least one token")
-        if not all(0 <= token < config.vocab_size for token in prompt):
-            raise DataError(f"prompt {number} has an id outside the vocabulary, 0 to {config.vocab_size - 1}")
         left = config.max_tokens - len(prompt)
         if left < 1:
             raise DataError(
@@ -121,9 +100,7 @@ def generate_text(model, tokenizer, texts: Sequence[str], settings: GenerationSe
     """
     settings, vocabulary = settings or GenerationSettings(), tokenizer.vocabulary
     front = [] if vocabulary.cls_id == vocabulary.sep_id else [vocabulary.cls_id]
-    for number, text in enumerate(texts, 1):
-        if not text.strip():
-            raise DataError(f"prompt {number} is empty; expected a text to continue")
+    check_given("prompt", "continue", texts)
     if not model.config.causal:
         if settings.sampling or settings.beams > 1:
             raise ConfigError("a masked model takes the most likely tokens: leave out sampling and beams")

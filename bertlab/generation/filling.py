@@ -64,7 +64,9 @@ def mask_predict(
     chosen = is_real
     for turn in range(turns):
         if turn:
-            chosen = _least_certain(certainty, is_real, [masked_count(count, turn, turns) for count in counts])
+            by_certainty = np.argsort(np.where(is_real, certainty, np.inf), axis=1, kind="stable")
+            masked = np.array([masked_count(count, turn, turns) for count in counts])
+            chosen = np.argsort(by_certainty, axis=1) < masked[:, None]  # the least certain; of equal ones the first
         if not chosen.any():
             break
         row_numbers, columns = np.nonzero(chosen)
@@ -74,12 +76,6 @@ def mask_predict(
         ids[row_numbers, positions[row_numbers, columns]] = found[chosen]
         certainty[chosen] = chances[chosen]
     return [row[: len(given)].tolist() for row, given in zip(ids, rows)]
-
-
-def _least_certain(certainty: np.ndarray, is_real: np.ndarray, counts: list[int]) -> np.ndarray:
-    """The columns of the lowest probabilities, so many in each row; of equal ones the first. All (B, P)."""
-    ranks = np.argsort(np.argsort(np.where(is_real, certainty, np.inf), axis=1, kind="stable"), axis=1)
-    return ranks < np.array(counts)[:, None]
 
 
 def _most_likely(model, ids, real, positions, allowed):

@@ -12,7 +12,7 @@ from keras import ops
 
 from bertlab.generation.choosing import choose
 from bertlab.generation.compiling import compiled
-from bertlab.generation.reading import BLOCK, CachedReader
+from bertlab.generation.reading import BLOCK, CachedReader, read
 from bertlab.generation.settings import GenerationSettings
 
 NO_END = -1  # an id that no token has
@@ -31,22 +31,17 @@ def write_rows(reader: CachedReader, settings: GenerationSettings, end_id: int |
     if settings.sampling:
         drawn[:, :count] = [rng.random(count) for rng in rngs]
     options = (settings.sampling, settings.top_k, settings.top_p < 1, reader.vocabulary)
-    program = compiled(reader.model, _write, type(reader).read, options)
+    program = compiled(reader.model, _write, options)
     written = program(
         np.array(first, np.int32), reader.caches, np.int32(reader.tokens), reader.padding,
         np.zeros((len(rngs), padded_count), np.int32), np.int32(count), np.int32(NO_END if end_id is None else end_id),
         _below_one(drawn.astype(_precise())), np.asarray([settings.temperature, settings.top_p], _precise()),
     )  # fmt: skip
     rows = np.column_stack([first, ops.convert_to_numpy(written)[:, :count]]).tolist()
-    return [_up_to(row, end_id) for row in rows]
+    return [row[: row.index(end_id) + 1] if end_id in row else row for row in rows]
 
 
-def _up_to(row: list[int], end_id: int | None) -> list[int]:
-    """The row up to and with the token that ends it."""
-    return row[: row.index(end_id) + 1] if end_id in row else row
-
-
-def _write(model, read, options, ids, caches, start, padding, written, count, end_id, drawn, factors):
+def _write(model, options, ids, caches, start, padding, written, count, end_id, drawn, factors):
     """The tokens behind ids (B,), which have not been read yet: `written` (B, N) with `count` of them filled in."""
 
     def goes_on(number, ids, running, caches, written):

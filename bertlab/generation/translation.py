@@ -4,9 +4,10 @@ from collections.abc import Sequence
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.families import family_of
-from bertlab.generation.beams import BeamSearch, run_searches
+from bertlab.generation.beams import beam_searches
+from bertlab.generation.choosing import write_one_by_one
+from bertlab.generation.reading import CachedTargetReader, WholeTargetReader, by_length, check_given
 from bertlab.generation.settings import TranslationSettings
-from bertlab.generation.target_reading import CachedTargetReader, WholeTargetReader
 
 _LONGER = 50  # tokens more than its source, a target may have by default (Vaswani et al. 2017, section 6.1)
 
@@ -43,62 +44,30 @@ def translate(
         raise ConfigError("expected start_id, the token that begins a target: the model's config does not name it")
     sources = [[int(number) for number in source] for source in sources]
     _check(config, sources, settings)
-    write = _most_likely if settings.beams == 1 else _by_beams
     reader_class = CachedTargetReader if settings.cache else WholeTargetReader
-    order = sorted(range(len(sources)), key=lambda number: len(sources[number]))  # a batch has sources of like length
-    targets = {}
-    for begin in range(0, len(order), settings.batch_size):
-        numbers = order[begin : begin + settings.batch_size]
-        batch = [sources[number] for number in numbers]
-        max_lengths = [min(settings.max_new_tokens or len(source) + _LONGER, config.max_tokens) for source in batch]
-        rows = [source for source in batch for _ in range(settings.beams)]
-        reader = reader_class(model, rows, start_id, max(max_lengths))
-        targets |= dict(zip(numbers, write(reader, max_lengths, settings, end_id), strict=True))
-    return [targets[number] for number in range(len(sources))]
-
-
-def _by_beams(reader, max_lengths: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
-    """The best of several targets of each source, side by side. reader: of a row for each beam of each source."""
 
     def divisor(length: int) -> float:
         return ((5 + length) / 6) ** settings.length_penalty
 
-    searches = [BeamSearch(settings.beams, max_length, end_id, divisor) for max_length in max_lengths]
-    run_searches(reader, searches)
-    return [search.best()[0] for search in searches]
+    def write(batch: list[list[int]]) -> list[list[int]]:
+        limits = [min(settings.max_new_tokens or len(source) + _LONGER, config.max_tokens) for source in batch]
+        rows = [source for source in batch for _ in range(settings.beams)]
+        reader = reader_class(model, rows, start_id, max(limits))
+        if settings.beams == 1:
+            return write_one_by_one(reader, limits, end_id, lambda logits, _: logits.argmax())
+        return [text for text, _ in beam_searches(reader, settings.beams, limits, divisor, end_id)]
 
-
-def _most_likely(reader, max_lengths: list[int], settings: TranslationSettings, end_id: int | None) -> list[list[int]]:
-    """The most likely token of each row, until each has ended. mosts: the largest number of tokens of each row."""
-    targets: list[list[int]] = [[] for _ in max_lengths]
-    logits = reader.first()  # (B, V)
-    while True:
-        ids = logits.argmax(axis=1)  # (B,)
-        for target, max_length, token in zip(targets, max_lengths, ids):
-            if _goes_on(target, max_length, end_id):
-                target.append(int(token))
-        if not any(_goes_on(target, max_length, end_id) for target, max_length in zip(targets, max_lengths)):
-            return targets
-        logits = reader.next(ids)
-
-
-def _goes_on(target: list[int], max_length: int, end_id: int | None) -> bool:
-    return len(target) < max_length and (not target or target[-1] != end_id)
+    return by_length(sources, settings.batch_size, write)
 
 
 def _check(config, sources: list[list[int]], settings: TranslationSettings) -> None:
-    if not sources:
-        raise DataError("expected at least one text to translate, got none")
     max_length = config.max_tokens
     if settings.max_new_tokens is not None and settings.max_new_tokens > max_length:
         raise ConfigError(
             f"max_new_tokens: expected at most the model's {max_length} positions, got {settings.max_new_tokens}"
         )
+    check_given("text", "translate", sources, config.vocab_size)
     for number, source in enumerate(sources, 1):
-        if not source:
-            raise DataError(f"text {number} is empty; expected a text to translate")
-        if not all(0 <= token < config.vocab_size for token in source):
-            raise DataError(f"text {number} has an id outside the vocabulary, 0 to {config.vocab_size - 1}")
         if len(source) > max_length:
             raise DataError(
                 f"text {number} has {len(source)} tokens, and the model {max_length} positions: divide it into "
@@ -118,9 +87,7 @@ def translate_text(model, tokenizer, texts: Sequence[str], settings: Translation
         print(translate_text(model, tokenizer, ["where is the station?"], TranslationSettings(beams=4))[0])
     """
     vocabulary, ends = tokenizer.vocabulary, tokenizer.vocabulary.targets
-    for number, text in enumerate(texts, 1):
-        if not text.strip():
-            raise DataError(f"text {number} is empty; expected a text to translate")
+    check_given("text", "translate", texts)
     sources = [[*tokenizer.encode(text), vocabulary.sep_id] for text in texts]
     targets = translate(model, sources, settings, ends.cls_id, ends.sep_id)
     return [tokenizer.decode(ids) for ids in targets]

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from bertlab.data.tasks.rows import Row
-from bertlab.export.int8 import OnnxModel
+from bertlab.export import OnnxModel
 from bertlab.predict.evaluation import info_for
 from bertlab.predict.predictor import Predictor
 from bertlab.training.finetuning.judgement import judge, require_answers

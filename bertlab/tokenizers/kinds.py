@@ -55,11 +55,9 @@ def kind_in(folder: str | Path) -> str | None:
     path = folder / _IN_ONE_FILE
     if not path.exists():
         return None
-    try:
-        model = json.loads(path.read_text(encoding="utf-8"))["model"]
-        found = WORD_PAIRS if model.get("end_of_word_suffix") else model["type"]
-    except (OSError, ValueError, TypeError, KeyError, AttributeError):
-        found = None
+    values = _json_in(path)
+    model = values.get("model") if isinstance(values, dict) else None
+    found = (WORD_PAIRS if model.get("end_of_word_suffix") else model.get("type")) if isinstance(model, dict) else None
     if not isinstance(found, str):
         raise VocabularyError(f"{path}: expected a JSON object with a model and its type")
     return _TYPES.get(found, found)
@@ -67,11 +65,15 @@ def kind_in(folder: str | Path) -> str | None:
 
 def _marks_word_ends(path: Path) -> bool:
     """Whether a vocab.json is one of BPE with the ends of words, </w>, instead of bytes, of which Ġ is the space."""
-    try:
-        numbers = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False  # the tokenizer's `load` names the damage
+    numbers = _json_in(path)
     return isinstance(numbers, dict) and "Ġ" not in numbers and any(token.endswith("</w>") for token in numbers)
+
+
+def _json_in(path: Path):
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None  # the tokenizer's `load` names the damage
 
 
 def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
@@ -85,30 +87,28 @@ def open_tokenizer(path: str | Path, **wordpiece_settings) -> Tokenizer:
     if path.name in (*_FILES, _IN_ONE_FILE) and path.name != "vocab.txt" and not path.is_dir():
         path = path.parent
     if not path.is_dir():
-        from bertlab.tokenizers.wordpiece.folder import read_vocabulary
-        from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
+        from bertlab.tokenizers.wordpiece.tokenizer import Vocabulary, WordPieceTokenizer, read_vocabulary
 
         in_folder = path.name == Vocabulary.file and path.exists()  # beside files that may add tokens
         vocabulary = read_vocabulary(path.parent) if in_folder else Vocabulary.from_file(path)
-        return tokenizer_class(WORDPIECE)(vocabulary, **wordpiece_settings)
+        return WordPieceTokenizer(vocabulary, **wordpiece_settings)
     kind = kind_in(path) or WORDPIECE
     known = {WORDPIECE: wordpiece_settings, SENTENCE_PIECES: {"lowercase"} & wordpiece_settings.keys()}.get(kind, ())
     return tokenizer_class(kind).load(path, **{name: wordpiece_settings[name] for name in known})
 
 
-def recorded(tokenizer: Tokenizer) -> dict:
-    """The entry for a tokenizer in a manifest: its settings, and its kind if that is not WordPiece."""
-    return ({} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}) | tokenizer.settings()
-
-
 def recorded_with_vocabulary(tokenizer: Tokenizer) -> dict:
-    """The entries of a manifest for a tokenizer and its vocabulary: two equal ones make the same examples."""
+    """The entries of a manifest for a tokenizer and its vocabulary: two equal ones make the same examples.
+
+    The tokenizer's has its settings, and its kind if that is not WordPiece.
+    """
     vocabulary = tokenizer.vocabulary
     about = {"file": vocabulary.file, "pieces": len(vocabulary), "sha256": vocabulary.sha256}
-    return {"vocabulary": about, "tokenizer": recorded(tokenizer)}
+    kind = {} if tokenizer.kind == WORDPIECE else {"kind": tokenizer.kind}
+    return {"vocabulary": about, "tokenizer": kind | tokenizer.settings()}
 
 
 def from_record(folder: str | Path, values: dict) -> Tokenizer:
-    """The inverse of `recorded`. folder: has the files of the vocabulary."""
+    """The tokenizer of such an entry. folder: has the files of the vocabulary."""
     settings = dict(values)
     return tokenizer_class(settings.pop("kind", WORDPIECE)).load(folder, **settings)

@@ -5,24 +5,20 @@ one, any white space a space, accents are dropped (NFKD), capitals are lowered. 
 likely tokens (Kudo 2018, "Subword Regularization"); a token that begins a word begins with ▁.
 """
 
+import base64
 import hashlib
 import io
 import json
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
-from bertlab.common.errors import ConfigError, DataError, MissingDependencyError, VocabularyError
-from bertlab.common.files import write_bytes, write_text
-from bertlab.tokenizers.token_table import TokenTable
-from bertlab.tokenizers.unigram import from_tokenizer_json
+from bertlab.common.errors import ConfigError, DataError, VocabularyError
+from bertlab.common.files import write_bytes
 from bertlab.tokenizers.wordpiece.added import (
-    TOKENIZER_JSON,
     WholeTokens,
     added_tokens,
     in_config,
@@ -30,10 +26,21 @@ from bertlab.tokenizers.wordpiece.added import (
     remove_other_files,
     with_added,
 )
-from bertlab.tokenizers.wordpiece.base import Tokenizer, read_config
+from bertlab.tokenizers.wordpiece.base import (
+    TOKENIZER_JSON,
+    Tokenizer,
+    TokenTable,
+    as_utf8,
+    byte_content,
+    optional_package,
+    read_config,
+    read_settings,
+    steps_of,
+    write_config,
+)
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
-MODEL_FILE, CONFIG_FILE = "spiece.model", "tokenizer_config.json"
+MODEL_FILE = "spiece.model"
 MASK = "[MASK]"  # means the mask in every tokenizer's text
 SPECIAL = ("<pad>", "<unk>", "[CLS]", "[SEP]", MASK)
 SPECIAL_CLS_LAST = ("<pad>", "<unk>", "<cls>", "<sep>", "<mask>")  # XLNet's; its rows end with <cls>
@@ -49,14 +56,8 @@ _IDS_CLS_LAST = dict(
 _QUOTES = re.compile("``|''")
 
 
-def _package():
-    try:
-        import sentencepiece
-    except ImportError:
-        raise MissingDependencyError(
-            'this tokenizer needs the package sentencepiece: pip install "bertlab[sentencepiece]"'
-        ) from None
-    return sentencepiece
+def _package(module: str = "sentencepiece"):
+    return optional_package("sentencepiece", "sentencepiece", module)
 
 
 def processor_of(model: bytes, where: str):
@@ -77,7 +78,7 @@ class SentencePieceVocabulary(TokenTable):
     """
 
     file = MODEL_FILE
-    pair_separators = 1
+    word_begin = WORD_BEGIN
 
     def __init__(self, model: bytes, where: str = MODEL_FILE, added: dict[int, dict] | None = None):
         self.model, self._entries = model, added or {}
@@ -88,23 +89,15 @@ class SentencePieceVocabulary(TokenTable):
         self._index = {piece: number for number, piece in enumerate(self.pieces)}
         self.cls_last = "<cls>" in self._index
         self.special = SPECIAL_CLS_LAST if self.cls_last else SPECIAL
-        missing = [token for token in self.special if token not in self._index]
-        if missing:
-            raise VocabularyError(f"{where}: {', '.join(missing)} is missing; expected {' '.join(self.special)}")
-        self._set_special_ids(self.special)
+        self._set_special_ids(self.special, where)
         self.special_ids += tuple(self._index[token] for token in _FURTHER if self.cls_last and token in self._index)
         self.added = tuple(added_tokens(self._entries, (*self.special, *_FURTHER), where))
 
     def __reduce__(self):
         return SentencePieceVocabulary, (self.model, MODEL_FILE, self._entries)
 
-    def continues(self, piece: str) -> bool:
-        """Whether a token continues a word."""
-        return not piece.startswith(WORD_BEGIN) and piece not in self.special
-
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the model and the added tokens."""
         added = json.dumps([astuple(token) for token in self.added]).encode() if self.added else b""
         return hashlib.sha256(self.model + added).hexdigest()
 
@@ -152,33 +145,29 @@ def prepared(text: str, lowercase: bool = True, keep_accents: bool = False) -> t
         index = skipped.get(index, index + 1)
     if characters and characters[-1] == " ":
         del characters[-1], origins[-1]
-    return lowered(characters, origins) if lowercase else ("".join(characters), origins)
+    if not lowercase:
+        return "".join(characters), origins
+    origins = [index for char, index in zip(characters, origins, strict=True) for _ in char.lower()]
+    return "".join(characters).lower(), origins  # as one text, since Σ at the end of a word is ς
 
 
-def lowered(characters: list[str], origins: list[int]) -> tuple[str, list[int]]:
-    """The characters in lower case as one text, since Σ at the end of a word is ς; of one that becomes two, both."""
-    return "".join(characters).lower(), [
-        index for char, index in zip(characters, origins, strict=True) for _ in char.lower()
-    ]
-
-
+@dataclass(eq=False)
 class SentencePieceTokenizer(Tokenizer):
     """ALBERT's and XLNet's tokenizer: prepares the text and lets SentencePiece cut it.
 
-    vocabulary: the model.   lowercase: True for uncased models.   keep_accents: do not drop them.
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is text; True, and it is a token.
     XLNet's, whose vocabulary has <mask> instead, reads both as that token; it is published cased. Tokens that were
     added to the vocabulary are always read as a whole.
     """
 
-    kind = "SentencePiece"  # no word_prefix: every text begins with ▁
-    SETTINGS = ("lowercase", "keep_accents")
+    vocabulary: SentencePieceVocabulary
+    lowercase: bool = True  # for uncased models
+    keep_accents: bool = False
 
-    def __init__(self, vocabulary: SentencePieceVocabulary, lowercase: bool = True, keep_accents: bool = False):
-        self.vocabulary = vocabulary
-        self.lowercase = lowercase
-        self.keep_accents = keep_accents
-        self._whole = WholeTokens(vocabulary.added, {*vocabulary.special, MASK}, self._normal_form)
+    kind = "SentencePiece"  # no word_prefix: every text begins with ▁
+
+    def __post_init__(self):
+        self._whole = WholeTokens(self.vocabulary.added, {*self.vocabulary.special, MASK}, self._normal_form)
 
     @property
     def strip_accents(self) -> bool:
@@ -188,7 +177,6 @@ class SentencePieceTokenizer(Tokenizer):
     # === One text ===
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
-        """The ids of a text, without the special tokens around it (see `pack`)."""
         ids = []
         for part, _, token in self._whole.split(text, special_tokens):
             if token is not None:
@@ -198,7 +186,7 @@ class SentencePieceTokenizer(Tokenizer):
         return ids
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
-        """Ids, tokens, the characters (start, end) of each without the space before it, and its word's number."""
+        """The characters of a token are those without the space before it."""
         ids, offsets, words, word = [], [], [], -1
         for part, first, token in self._whole.split(text, special_tokens):
             found = self._spans(part) if token is None else [(self._whole_id(token), token, 0, len(part))]
@@ -207,17 +195,14 @@ class SentencePieceTokenizer(Tokenizer):
                 ids.append(number)
                 offsets.append((first + start, first + end))
                 words.append(word)
-        pieces = [self.vocabulary.pieces[number] for number in ids]
-        spans = np.array(offsets, np.int32).reshape(-1, 2)
-        return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
+        return Encoding.of(ids, self.vocabulary.pieces, offsets, words)
 
     def _whole_id(self, token: str) -> int:
         return self.vocabulary.mask_id if token == MASK else self.vocabulary.index(token)
 
     def _normal_form(self, text: str) -> tuple[str, list[int]]:
         """The text that SentencePiece gets, and the place of each of its characters."""
-        text = re.sub("[\ud800-\udfff]", "\ufffd", text)
-        return prepared(text, self.lowercase, self.keep_accents)
+        return prepared(as_utf8(text), self.lowercase, self.keep_accents)
 
     def _spans(self, text: str) -> Iterator[tuple[int, str, int, int]]:
         """(id, token, start, end) in the original text."""
@@ -232,20 +217,15 @@ class SentencePieceTokenizer(Tokenizer):
     # === Back to text, and files ===
 
     def _text_of(self, ids: list[int]) -> str:
-        """The tokens joined, a space for every ▁."""
         pieces = [self.vocabulary.pieces[number] for number in ids]
         whole = {*self.vocabulary.special, *(token.text for token in self.vocabulary.added)}
         text = "".join(f" {piece} " if piece in whole else piece for piece in pieces)
         return re.sub(" +", " ", text.replace(WORD_BEGIN, " ")).strip()
 
-    def save(self, folder: str | Path) -> None:
-        """Writes spiece.model and tokenizer_config.json, which transformers reads too."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+    def _write(self, folder: Path) -> None:
         write_bytes(folder / MODEL_FILE, self.vocabulary.model, VocabularyError)
         config = {theirs: getattr(self, ours) for ours, theirs in _CONFIG_NAMES.items()}
-        config |= in_config(self.vocabulary.added, self.vocabulary.index)
-        write_text(folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n", VocabularyError)
+        write_config(folder, config | in_config(self.vocabulary))
         remove_other_files(folder)
 
     @classmethod
@@ -257,22 +237,85 @@ class SentencePieceTokenizer(Tokenizer):
         """
         path, in_file = Path(folder) / MODEL_FILE, {}
         if path.exists() or not (path.parent / TOKENIZER_JSON).exists():
-            try:
-                model = path.read_bytes()
-            except OSError as error:
-                raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None
+            model = byte_content(path)
         else:
             path = path.parent / TOKENIZER_JSON
             model, in_file = from_tokenizer_json(path)
         vocabulary = SentencePieceVocabulary(model, str(path), read_added(path.parent))
         usual = {"lowercase": not vocabulary.cls_last} | in_file
-        return cls(vocabulary, **{**usual, **_read_settings(path.parent / CONFIG_FILE), **settings})
+        return cls(vocabulary, **{**usual, **read_settings(path.parent, _CONFIG_NAMES), **settings})
 
 
-def _read_settings(path: Path) -> dict[str, bool]:
+# === A unigram model of Hugging Face's tokenizer.json ===
+
+
+def from_tokenizer_json(path: Path) -> tuple[bytes, dict[str, bool]]:
+    """The content of a spiece.model with the same tokens and scores, and the settings of its `SentencePieceTokenizer`.
+
+    transformers 5 writes ALBERT's and XLNet's tokenizers into this file alone.
+    Raises VocabularyError, naming the part, for a file with other steps than those of ALBERT and XLNet.
+    """
     values = read_config(path)
-    found = {ours: values[theirs] for ours, theirs in _CONFIG_NAMES.items() if theirs in values}
-    for name, value in found.items():
-        if not isinstance(value, bool):
-            raise ConfigError(f"{path}: {_CONFIG_NAMES[name]} must be true or false, not {value!r}")
-    return found
+    model = values.get("model")
+    vocab = model.get("vocab") if isinstance(model, dict) and model.get("type") == "Unigram" else None
+    if not isinstance(vocab, list) or not all(
+        isinstance(one, list) and list(map(type, one)) in ([str, float], [str, int]) for one in vocab
+    ):
+        raise VocabularyError(f"{path}: expected a tokenizer of type 'Unigram' with a list of tokens and scores")
+    unknown = model.get("unk_id")
+    if type(unknown) is not int or not 0 <= unknown < len(vocab):
+        raise VocabularyError(f"{path}: expected in unk_id the id of a token, got {unknown!r}")
+    if model.get("byte_fallback"):
+        raise VocabularyError(f"{path}: byte_fallback is not supported")
+    settings, character_map = _normalizer(values.get("normalizer"), path)
+    prefix = _has_prefix(values.get("pre_tokenizer"), path)
+    special = {one.get("content") for one in values.get("added_tokens") or [] if one.get("special")}
+    made = _package("sentencepiece.sentencepiece_model_pb2").ModelProto()
+    for number, (text, score) in enumerate(vocab):
+        kind = "UNKNOWN" if number == unknown else "CONTROL" if text in special else "NORMAL"
+        made.pieces.add(piece=text, score=score, type=kind)
+    trainer, normalizer = made.trainer_spec, made.normalizer_spec
+    trainer.model_type, trainer.vocab_size, trainer.unk_id = trainer.UNIGRAM, len(vocab), unknown
+    trainer.bos_id = trainer.eos_id = trainer.pad_id = -1
+    normalizer.precompiled_charsmap, normalizer.add_dummy_prefix = character_map, prefix
+    return made.SerializeToString(), settings
+
+
+def _normalizer(normalizer, path: Path) -> tuple[dict[str, bool], bytes]:
+    """The settings, and SentencePiece's table of characters."""
+    settings, character_map = {"lowercase": False, "keep_accents": True}, b""
+    for kind, step in steps_of(normalizer, "normalizers"):
+        if kind == "Lowercase":
+            settings["lowercase"] = True
+        elif kind == "StripAccents":
+            settings["keep_accents"] = False
+        elif kind == "Precompiled":
+            try:
+                character_map = base64.b64decode(step.get("precompiled_charsmap"), validate=True)
+            except (TypeError, ValueError):
+                raise VocabularyError(f"{path}: precompiled_charsmap is damaged: copy the file again") from None
+        elif kind not in ("NFKD", "Strip") and not (kind == "Replace" and _is_always_done(step)):
+            raise VocabularyError(f"{path}: the normalizer {step!r:.60} is not supported")
+    return settings, character_map
+
+
+def _is_always_done(step: dict) -> bool:
+    """Whether quotes of two characters become one, or several spaces one."""
+    replaced = (step.get("pattern") or {}).get("String")
+    return step.get("content") == " " or (step.get("content") == '"' and replaced in ("``", "''"))
+
+
+def _has_prefix(before, path: Path) -> bool:
+    """Whether a text begins with a space."""
+    schemes = []
+    for kind, step in steps_of(before, "pretokenizers"):
+        if kind == "Metaspace" and step.get("replacement", "▁") == "▁":
+            usual = "always" if step.get("add_prefix_space", True) else "never"  # the name in older files
+            schemes.append(step.get("prepend_scheme", usual))
+        elif kind != "WhitespaceSplit":
+            schemes.append(kind)
+    if schemes not in (["always"], ["never"]):
+        raise VocabularyError(
+            f"{path}: the pre_tokenizer {before!r:.80} is not supported, only 'Metaspace' before all words or none is"
+        )
+    return schemes == ["always"]

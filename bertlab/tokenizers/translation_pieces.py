@@ -15,19 +15,28 @@ Source: `MarianTokenizer` of transformers, `tokenization_marian.py`.
 import hashlib
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import read_json, write_bytes, write_text
 from bertlab.tokenizers.sentence_pieces import WORD_BEGIN, processor_of
-from bertlab.tokenizers.token_table import TokenTable, pieces_in_order
-from bertlab.tokenizers.wordpiece.base import COPY_IT, Tokenizer, ragged, read_config
+from bertlab.tokenizers.wordpiece.base import (
+    CONFIG_FILE,
+    COPY_IT,
+    Tokenizer,
+    TokenTable,
+    as_utf8,
+    byte_content,
+    pieces_in_order,
+    ragged,
+    read_config,
+    write_config,
+)
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged
 
-SOURCE_FILE, TARGET_FILE, CONFIG_FILE = "source.spm", "target.spm", "tokenizer_config.json"
+SOURCE_FILE, TARGET_FILE = "source.spm", "target.spm"
 TABLE_FILE, TARGET_TABLE_FILE = "vocab.json", "target_vocab.json"
 PAD, UNKNOWN, END = "<pad>", "<unk>", "</s>"
 _SEPARATE = "separate_vocabs"  # in tokenizer_config.json: a table of its own for targets
@@ -43,23 +52,15 @@ class PieceTable(TokenTable):
     """
 
     file = TABLE_FILE
-    pair_separators = 1
+    word_begin = WORD_BEGIN
 
     def __init__(self, numbers: Mapping[str, int], where: Path):
         self.pieces = tuple(pieces_in_order(numbers, where))
         self._index = dict(numbers)
-        missing = [token for token in (PAD, UNKNOWN, END) if token not in self._index]
-        if missing:
-            raise VocabularyError(f"{where}: {', '.join(missing)} is missing")
-        self._set_special_ids((PAD, UNKNOWN, PAD, END, UNKNOWN))
-
-    def continues(self, piece: str) -> bool:
-        """Whether a token continues a word."""
-        return not piece.startswith(WORD_BEGIN) and piece not in (PAD, UNKNOWN, END)
+        self._set_special_ids((PAD, UNKNOWN, PAD, END, UNKNOWN), where)
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the table."""
         return hashlib.sha256(json.dumps(self.pieces).encode()).hexdigest()
 
 
@@ -96,7 +97,6 @@ class TranslationVocabulary(PieceTable):
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the tables and both models."""
         digest = hashlib.sha256(json.dumps(self.pieces).encode())
         if self.own_targets is not None:
             digest.update(hashlib.sha256(json.dumps(self.own_targets.pieces).encode()).digest())
@@ -105,17 +105,16 @@ class TranslationVocabulary(PieceTable):
         return digest.hexdigest()
 
 
+@dataclass(eq=False)
 class TranslationTokenizer(Tokenizer):
     """Cuts sources, and writes the text of targets. "[MASK]" in a text is text: there is no mask.
 
     vocabulary: the tables and both models. Where sources and targets have a table each, `decode` reads ids of targets.
     """
 
-    kind = "SentencePiece for translation"
-    SETTINGS = ()
+    vocabulary: TranslationVocabulary
 
-    def __init__(self, vocabulary: TranslationVocabulary):
-        self.vocabulary = vocabulary
+    kind = "SentencePiece for translation"
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The ids of a source, without the </s> behind it."""
@@ -126,12 +125,11 @@ class TranslationTokenizer(Tokenizer):
         return _ids(self.vocabulary.targets, self.vocabulary.target_processor, text)
 
     def encode_targets(self, texts: Iterable[str]) -> Ragged:
-        """The ids of many targets."""
         return ragged(map(self.encode_target, texts))
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
-        """Ids, tokens, the characters (start, end) of each without the space before it, and its word's number."""
-        text = _readable(text)
+        """The characters of a token are those without the space before it."""
+        text = as_utf8(text)
         begin = _language_end(text)
         found = [(text[:begin], 0, begin)] if begin else []
         cut = self.vocabulary.source_processor.encode_as_offset_mapping(text[begin:])
@@ -139,30 +137,27 @@ class TranslationTokenizer(Tokenizer):
             while start < end and text[begin + start].isspace():
                 start += 1
             found.append((piece, begin + start, begin + end))
-        ids, words, word = [_id_of(piece, self.vocabulary) for piece, _, _ in found], [], -1
+        ids, words, word = [], [], -1
         for piece, _, _ in found:
+            ids.append(self.vocabulary.ids.get(piece, self.vocabulary.unk_id))
             word += piece.startswith((WORD_BEGIN, ">>")) or word < 0
             words.append(word)
-        spans = np.array([span for _, *span in found], np.int32).reshape(-1, 2)
-        pieces = [self.vocabulary.pieces[number] for number in ids]
-        return Encoding(np.array(ids, np.int32), pieces, spans, np.array(words, np.int32))
+        return Encoding.of(ids, self.vocabulary.pieces, [span for _, *span in found], words)
 
     def _text_of(self, ids: list[int]) -> str:
         pieces = [self.vocabulary.targets.pieces[number] for number in ids]
         return self.vocabulary.target_processor.decode_pieces(pieces).replace(WORD_BEGIN, " ").strip()
 
-    def save(self, folder: str | Path) -> None:
-        """Writes the files of the format, which transformers reads too."""
-        folder, vocabulary = Path(folder), self.vocabulary
+    def _write(self, folder: Path) -> None:
+        vocabulary = self.vocabulary
         separate = vocabulary.own_targets is not None
-        folder.mkdir(parents=True, exist_ok=True)
         write_bytes(folder / SOURCE_FILE, vocabulary.source, VocabularyError)
         write_bytes(folder / TARGET_FILE, vocabulary.target, VocabularyError)
         tables = {TABLE_FILE: vocabulary} | ({TARGET_TABLE_FILE: vocabulary.targets} if separate else {})
         for name, table in tables.items():
             numbers = {piece: number for number, piece in enumerate(table.pieces)}
             write_text(folder / name, json.dumps(numbers, indent=2, ensure_ascii=False) + "\n", VocabularyError)
-        write_text(folder / CONFIG_FILE, json.dumps({_SEPARATE: separate}, indent=2) + "\n", VocabularyError)
+        write_config(folder, {_SEPARATE: separate})
 
     @classmethod
     def load(cls, folder: str | Path) -> "TranslationTokenizer":
@@ -173,37 +168,20 @@ class TranslationTokenizer(Tokenizer):
         """
         folder = Path(folder)
         separate = read_config(folder / CONFIG_FILE).get(_SEPARATE)
-        source, target = _read(folder / SOURCE_FILE), _read(folder / TARGET_FILE)
+        source, target = byte_content(folder / SOURCE_FILE), byte_content(folder / TARGET_FILE)
         names = (TABLE_FILE, TARGET_TABLE_FILE) if separate else (TABLE_FILE,)
         numbers, *targets = (read_json(folder / name, VocabularyError, COPY_IT, dict) for name in names)
         return cls(TranslationVocabulary(numbers, source, target, folder, *targets))
 
 
 def _ids(table: PieceTable, processor, text: str) -> list[int]:
-    """The ids of a text by a model and a table."""
-    text = _readable(text)
+    text = as_utf8(text)
     begin = _language_end(text)
-    pieces = [text[:begin]] if begin else []
-    return [_id_of(piece, table) for piece in [*pieces, *processor.encode(text[begin:], out_type=str)]]
-
-
-def _id_of(piece: str, table: PieceTable) -> int:
-    return table.get(piece, table.unk_id)
-
-
-def _readable(text: str) -> str:
-    """The text without halves of characters, which cannot be written as UTF-8."""
-    return "".join("\ufffd" if "\ud800" <= character <= "\udfff" else character for character in text)
+    pieces = [*([text[:begin]] if begin else []), *processor.encode(text[begin:], out_type=str)]
+    return [table.ids.get(piece, table.unk_id) for piece in pieces]
 
 
 def _language_end(text: str) -> int:
     """The place behind a language code such as >>fr<< at the beginning; 0 without one."""
     end = text.find("<<") if text.startswith(">>") else -1
     return end + 2 if end >= 0 else 0
-
-
-def _read(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise VocabularyError(f"{path}: cannot be read ({error.strerror})") from None

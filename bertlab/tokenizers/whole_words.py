@@ -7,15 +7,13 @@ list of words, words.txt, one on each line; the published lists begin with <S>, 
 import hashlib
 import re
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-import numpy as np
-
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_text
-from bertlab.tokenizers.token_table import TokenTable
-from bertlab.tokenizers.wordpiece.base import Tokenizer
+from bertlab.tokenizers.wordpiece.base import Tokenizer, TokenTable, byte_content
 from bertlab.tokenizers.wordpiece.encoding import Encoding
 
 WORDS_FILE = "words.txt"
@@ -35,7 +33,6 @@ class WordList(TokenTable):
     """
 
     file = WORDS_FILE
-    pair_separators = 1
 
     def __init__(self, words: Iterable[str], where: str = "words"):
         words = [word for word in words if word not in SPECIAL]
@@ -49,7 +46,7 @@ class WordList(TokenTable):
                     f"{where}: expected each word once, got {word!r} twice; restore the file of a trained model "
                     "(without a line, all later words would have other ids); for a new model delete one of them"
                 )
-        self._set_special_ids(SPECIAL)
+        self._set_special_ids(SPECIAL, where)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "WordList":
@@ -58,27 +55,19 @@ class WordList(TokenTable):
         Raises VocabularyError, naming the file.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8-sig")
-        except OSError as error:
-            raise VocabularyError(f"{path}: cannot be read ({error.strerror}); expected a word on each line") from None
+            text = byte_content(Path(path), "; expected a word on each line").decode("utf-8-sig")
         except UnicodeDecodeError as error:
             raise VocabularyError(f"{path}: expected UTF-8 ({error.reason} at byte {error.start})") from None
-        return cls([line for line in text.split("\n") if line], str(path))
-
-    def continues(self, token: str) -> bool:
-        """Whether a token continues a word: none does."""
-        return False
+        return cls([line for line in text.replace("\r\n", "\n").split("\n") if line], str(path))
 
     @cached_property
     def sha256(self) -> str:
-        """Fingerprint of the words and their order."""
         return hashlib.sha256("\n".join(self.pieces).encode("utf-8")).hexdigest()
 
 
+@dataclass(eq=False)
 class WordTokenizer(Tokenizer):
     """Cuts a text at its spaces. A word that is not in the list is <UNK>.
-
-    vocabulary: a `WordList`.
 
     Example:
         >>> tokenizer = WordTokenizer(WordList(["the", "river", "."]))
@@ -86,36 +75,29 @@ class WordTokenizer(Tokenizer):
         ['the', 'river', '<UNK>', '.']
     """
 
-    kind = "whole words"
-    SETTINGS = ()
+    vocabulary: WordList
 
-    def __init__(self, vocabulary: WordList):
-        self.vocabulary = vocabulary
+    kind = "whole words"
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
         """The id of each word. special_tokens: read "<MASK>" and "[MASK]" as that token, not as a word."""
         return [self._id(word, special_tokens) for word in text.split()]
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
-        """Ids, words, the characters (start, end) of each, and its number."""
         found = list(_WORD.finditer(text))
-        ids = np.array([self._id(word.group(), special_tokens) for word in found], np.int32)
-        spans = np.array([word.span() for word in found], np.int32).reshape(-1, 2)
-        return Encoding(ids, [self.vocabulary.pieces[i] for i in ids], spans, np.arange(len(found), dtype=np.int32))
+        ids = [self._id(word.group(), special_tokens) for word in found]
+        return Encoding.of(ids, self.vocabulary.pieces, [word.span() for word in found], range(len(found)))
 
     def _id(self, word: str, special_tokens: bool) -> int:
         if special_tokens and word == "[MASK]":
             return self.vocabulary.mask_id
-        found = self.vocabulary.get(word, self.vocabulary.unk_id)
+        found = self.vocabulary.ids.get(word, self.vocabulary.unk_id)
         return found if special_tokens or found >= len(SPECIAL) else self.vocabulary.unk_id
 
     def _text_of(self, ids: list[int]) -> str:
         return " ".join(self.vocabulary.pieces[number] for number in ids)
 
-    def save(self, folder: str | Path) -> None:
-        """Writes words.txt."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
+    def _write(self, folder: Path) -> None:
         write_text(folder / WORDS_FILE, "\n".join(self.vocabulary.pieces) + "\n", VocabularyError)
 
     @classmethod

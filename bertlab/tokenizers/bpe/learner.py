@@ -12,8 +12,9 @@ from dataclasses import dataclass
 
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.common.progress import bar
-from bertlab.tokenizers.bpe.tokenizer import as_utf8, package
+from bertlab.tokenizers.bpe.tokenizer import package
 from bertlab.tokenizers.bpe.vocabulary import BytePairVocabulary, SpecialTokens, byte_characters
+from bertlab.tokenizers.wordpiece.base import as_utf8
 
 MIN_FREQUENCY = 2
 

@@ -10,32 +10,36 @@ Sources: Radford et al. 2018, section 4.1 (GPT); Radford et al. 2019, section 2.
 section 4.4; Sennrich et al. 2016, section 3.2.
 """
 
-import json
-import re
 from collections.abc import Iterable
-from dataclasses import astuple
+from dataclasses import astuple, dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
 
-import numpy as np
-
-from bertlab.common.errors import ConfigError, MissingDependencyError, VocabularyError
+from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_text
-from bertlab.tokenizers.bpe.one_file import from_tokenizer_json
 from bertlab.tokenizers.bpe.vocabulary import (
-    TOKENIZER_JSON,
     VOCABULARY_FILE,
     WORD_END,
     BytePairVocabulary,
     WordVocabulary,
+    from_tokenizer_json,
 )
-from bertlab.tokenizers.token_table import AddedToken
 from bertlab.tokenizers.wordpiece.added import in_config, remove_other_files
-from bertlab.tokenizers.wordpiece.base import Tokenizer, ragged, read_config
+from bertlab.tokenizers.wordpiece.base import (
+    CONFIG_FILE,
+    TOKENIZER_JSON,
+    AddedToken,
+    Tokenizer,
+    as_utf8,
+    optional_package,
+    ragged,
+    read_config,
+    read_settings,
+    write_config,
+)
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged
 
-CONFIG_FILE = "tokenizer_config.json"
 MASK_AS_IN_BERT = "[MASK]"  # means the mask in every tokenizer's text
 REMEMBERED_CHUNKS = 1 << 18  # whose tokens the package keeps
 TEXTS_AT_ONCE = 4096  # given to the package
@@ -44,18 +48,7 @@ SPECIAL_NAMES = {"pad": "pad_token", "unk": "unk_token", "cls": "cls_token", "se
 
 def package():
     """The module `tokenizers`. Raises MissingDependencyError without it."""
-    try:
-        import tokenizers
-    except ImportError:
-        raise MissingDependencyError(
-            'this tokenizer needs the package tokenizers: pip install "bertlab[bpe]"'
-        ) from None
-    return tokenizers
-
-
-def as_utf8(text: str) -> str:
-    """A text that can be written as UTF-8: a lone surrogate becomes U+FFFD."""
-    return text if text.isascii() else re.sub("[\ud800-\udfff]", "\ufffd", text)
+    return optional_package("tokenizers", "bpe")
 
 
 class _PairTokenizer(Tokenizer):
@@ -93,29 +86,22 @@ class _PairTokenizer(Tokenizer):
     # === Text into ids ===
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
-        """The ids of a text, without the special tokens around it (see `pack`)."""
         return self._known(self._library(special_tokens).encode(as_utf8(text), add_special_tokens=False).ids)
 
     def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
-        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64."""
-        return ragged(self._rows(texts, special_tokens))
-
-    def _rows(self, texts: Iterable[str], special_tokens: bool) -> Iterable[list[int]]:
         library, rest = self._library(special_tokens), map(as_utf8, texts)
-        while block := list(islice(rest, TEXTS_AT_ONCE)):
-            for row in library.encode_batch_fast(block, add_special_tokens=False):
-                yield self._known(row.ids)
+        blocks = iter(lambda: list(islice(rest, TEXTS_AT_ONCE)), [])
+        encoded = (library.encode_batch_fast(block, add_special_tokens=False) for block in blocks)
+        return ragged(self._known(row.ids) for rows in encoded for row in rows)
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
-        """Ids, tokens, the characters (start, end) of each, and the chunk of the text that it belongs to.
+        """Words are chunks, of the text between spaces with the space before it.
 
         A token that is a part of a character spans the whole character; a character that was composed of several, the
         first of them.
         """
         found = self._library(special_tokens).encode(as_utf8(text), add_special_tokens=False)
-        ids, offsets = self._known(found.ids), np.array(found.offsets, np.int32).reshape(-1, 2)
-        pieces = [self.vocabulary.pieces[number] for number in ids]
-        return Encoding(np.array(ids, np.int32), pieces, offsets, np.array(found.word_ids, np.int32))
+        return Encoding.of(self._known(found.ids), self.vocabulary.pieces, found.offsets, found.word_ids)
 
     def _known(self, ids: list[int]) -> list[int]:
         """The ids with the mask's own for BERT's name of it, which has the first one behind the vocabulary."""
@@ -124,31 +110,21 @@ class _PairTokenizer(Tokenizer):
 
     # === In a folder ===
 
-    def save(self, folder: str | Path) -> None:
-        """Writes tokenizer_config.json with vocab.json and merges.txt, or where these cannot hold all of it, with
-        tokenizer.json; transformers reads them too.
-        """
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        if self.vocabulary.file == TOKENIZER_JSON:
+    def _write(self, folder: Path) -> None:
+        if self.vocabulary.file == TOKENIZER_JSON:  # vocab.json and merges.txt cannot hold all of it
             write_text(folder / TOKENIZER_JSON, self._one_file(), VocabularyError)
         else:
             self.vocabulary.save(folder)
         remove_other_files(folder, self.vocabulary.file)
-        write_text(folder / CONFIG_FILE, json.dumps(self._config(), indent=2) + "\n", VocabularyError)
+        write_config(folder, self._config())
 
     def _config(self) -> dict:
-        """The content of tokenizer_config.json."""
         return {theirs: getattr(self.vocabulary.special, ours) for ours, theirs in SPECIAL_NAMES.items()}
 
 
+@dataclass(eq=False)
 class BytePairTokenizer(_PairTokenizer):
     """GPT-2's and RoBERTa's tokenizer, equal to Hugging Face's `tokenizers` in ids and offsets.
-
-    vocabulary: tokens, merges and special tokens.
-    add_prefix_space: read "house" as " house" at the beginning of a text.
-    trim_offsets: leave the space before a word out of a token's offsets.
-    mask_takes_space: the space before a mask belongs to the mask, since the word that it hides has one.
 
     Every method that reads text takes `special_tokens`: False, and "<mask>" in a text is text; True, and it is the
     special token. Then "[MASK]" is the mask too, so that one text can be given to every tokenizer. Tokens that were
@@ -164,21 +140,13 @@ class BytePairTokenizer(_PairTokenizer):
         'a lower ☃'
     """
 
+    vocabulary: BytePairVocabulary
+    add_prefix_space: bool = False  # read "house" as " house" at the beginning of a text
+    trim_offsets: bool = True  # leave the space before a word out of a token's offsets
+    mask_takes_space: bool = True  # the space before a mask belongs to the mask, since the word that it hides has one
+
     kind = "byte-level BPE"
     word_prefix = " "
-    SETTINGS = ("add_prefix_space", "trim_offsets", "mask_takes_space")
-
-    def __init__(
-        self,
-        vocabulary: BytePairVocabulary,
-        add_prefix_space: bool = False,
-        trim_offsets: bool = True,
-        mask_takes_space: bool = True,
-    ):
-        self.vocabulary = vocabulary
-        self.add_prefix_space = add_prefix_space
-        self.trim_offsets = trim_offsets
-        self.mask_takes_space = mask_takes_space
 
     def _pipeline(self):
         library, vocabulary = package(), self.vocabulary
@@ -192,10 +160,6 @@ class BytePairTokenizer(_PairTokenizer):
         made.post_processor = library.processors.ByteLevel(**level)
         made.decoder = library.decoders.ByteLevel()
         return made
-
-    def _hidden_ids(self) -> set[int]:
-        """All special tokens: no text is unknown."""
-        return self.vocabulary.marker_ids
 
     def _text_of(self, ids: list[int]) -> str:
         """The bytes as text; those that are not UTF-8 become U+FFFD."""
@@ -232,26 +196,23 @@ class BytePairTokenizer(_PairTokenizer):
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)
-        config = read_config(folder / CONFIG_FILE)
-        found = {name: config[name] for name in cls.SETTINGS if name in config}
+        named = named_special(folder)
         if (folder / TOKENIZER_JSON).exists():  # has all that the two others have, and more
-            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, named_special(config))
-            found |= in_file
+            vocabulary, in_file = from_tokenizer_json(folder / TOKENIZER_JSON, named)
         else:
-            vocabulary = BytePairVocabulary.from_folder(folder, named_special(config))
-        for name, value in found.items():
-            if not isinstance(value, bool):
-                raise ConfigError(f"{folder / CONFIG_FILE}: {name} must be true or false, not {value!r}")
-        return cls(vocabulary, **{**found, **settings})
+            vocabulary, in_file = BytePairVocabulary.from_folder(folder, named), {}
+        names = ("add_prefix_space", "trim_offsets", "mask_takes_space")
+        in_config_file = read_settings(folder, dict(zip(names, names)))
+        return cls(vocabulary, **{**in_config_file, **in_file, **settings})
 
 
+@dataclass(eq=False)
 class WordPairTokenizer(_PairTokenizer):
     """GPT's tokenizer of 2018. The words are BERT's: lower case, without accents, punctuation apart.
 
     A character that is no token is <unk>. (The first code cleaned texts with two more libraries, which Hugging Face's
     `tokenizers` leave out.)
 
-    vocabulary: tokens, merges and special tokens.
     `special_tokens` and added tokens as in `BytePairTokenizer`.
 
     Example:
@@ -263,11 +224,9 @@ class WordPairTokenizer(_PairTokenizer):
         'low low'
     """
 
-    kind = "word BPE"
-    SETTINGS = ()
+    vocabulary: WordVocabulary
 
-    def __init__(self, vocabulary: WordVocabulary):
-        self.vocabulary = vocabulary
+    kind = "word BPE"
 
     def _pipeline(self):
         library, vocabulary = package(), self.vocabulary
@@ -288,7 +247,7 @@ class WordPairTokenizer(_PairTokenizer):
         return "".join(f"{one} " if one in whole else one.replace(WORD_END, " ") for one in pieces).rstrip(" ")
 
     def _config(self) -> dict:
-        return super()._config() | in_config(self.vocabulary.added, self.vocabulary.index)
+        return super()._config() | in_config(self.vocabulary)
 
     @classmethod
     def load(cls, folder: str | Path) -> "WordPairTokenizer":
@@ -297,15 +256,15 @@ class WordPairTokenizer(_PairTokenizer):
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)
-        named = named_special(read_config(folder / CONFIG_FILE))
+        named = named_special(folder)
         if (folder / VOCABULARY_FILE).exists():
             return cls(WordVocabulary.from_folder(folder, named))
         return cls(WordVocabulary.from_tokenizer_json(folder / TOKENIZER_JSON, named))
 
 
-def named_special(config: dict) -> dict[str, str]:
+def named_special(folder: Path) -> dict[str, str]:
     """The names in tokenizer_config.json, where a token is a text or an object with its text."""
-    found = {}
+    config, found = read_config(folder / CONFIG_FILE), {}
     for ours, theirs in SPECIAL_NAMES.items():
         value = config.get(theirs)
         value = value.get("content") if isinstance(value, dict) else value

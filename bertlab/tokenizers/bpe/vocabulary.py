@@ -1,7 +1,7 @@
 """The vocabulary of a BPE: its tokens, its merges and its special tokens, in three kinds of files.
 
 vocab.json, merges.txt     GPT-2's and RoBERTa's files; this library writes them too
-tokenizer.json             Hugging Face's one file for all of it, and for what the others cannot hold (`one_file.py`)
+tokenizer.json             Hugging Face's one file for all of it, and for what the others cannot hold
 tokenizer_config.json      the names of the special tokens, if they are not the usual ones
 """
 
@@ -14,14 +14,22 @@ from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import read_json, write_text
-from bertlab.tokenizers.token_table import AddedToken, TokenTable, pieces_in_order
 from bertlab.tokenizers.wordpiece.added import added_tokens, read_added, with_added
-from bertlab.tokenizers.wordpiece.base import COPY_IT
+from bertlab.tokenizers.wordpiece.base import (
+    COPY_IT,
+    TOKENIZER_JSON,
+    AddedToken,
+    TokenTable,
+    byte_content,
+    pieces_in_order,
+    steps_of,
+)
 
-VOCABULARY_FILE, MERGES_FILE, TOKENIZER_JSON = "vocab.json", "merges.txt", "tokenizer.json"
+VOCABULARY_FILE, MERGES_FILE = "vocab.json", "merges.txt"
 SPACE_CHARACTER = "Ġ"  # a space, written as a visible character
 WORD_END = "</w>"  # of the last token of a word, in a BPE of words
 _MERGES_HEADER = "#version: 0.2"
+_OF_OTHER_KINDS = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "ignore_merges", "byte_fallback")
 
 
 @cache
@@ -77,14 +85,11 @@ def special_tokens(named: Mapping[str, str], tokens: Container[str]) -> SpecialT
 class BytePairVocabulary(TokenTable):
     """An ordered set of tokens, the merges that make them, and five special tokens among them.
 
-    Args:
-        pieces: all tokens, in the order of their ids; all 256 byte characters are among them.
-        merges: (left, right) tokens in the order in which they were learned.
-        special: the texts of the special tokens.
-        pair_separators: separators between two texts in one row: 2 as in RoBERTa, `<s> a </s> </s> b </s>`.
-        added: further tokens that are read as a whole, each also among `pieces`.
-        nfc: whether texts are brought into Unicode's form NFC.
-
+    pieces: all tokens, in the order of their ids; all 256 byte characters are among them.
+    merges: (left, right) tokens in the order in which they were learned.   special: the texts of the special tokens.
+    pair_separators: separators between two texts in one row: 2 as in RoBERTa, `<s> a </s> </s> b </s>`.
+    added: further tokens that are read as a whole, each also among `pieces`.
+    nfc: whether texts are brought into Unicode's form NFC.
     Raises VocabularyError for repeated or missing tokens, or a merge of unknown tokens.
 
     Example:
@@ -95,6 +100,8 @@ class BytePairVocabulary(TokenTable):
     """
 
     alphabet: tuple[str, ...] = byte_characters()  # which all have to be tokens
+    has_unknown = False
+    word_begin = SPACE_CHARACTER
 
     def __init__(
         self,
@@ -113,10 +120,6 @@ class BytePairVocabulary(TokenTable):
         self.nfc = nfc
         self.pieces = tuple(pieces)
         self._index = {piece: number for number, piece in enumerate(self.pieces)}
-        self._check(where)
-        self._set_special_ids(astuple(self.special))
-
-    def _check(self, where: str) -> None:
         if len(self._index) < len(self.pieces):
             twice = next(piece for number, piece in enumerate(self.pieces) if self._index[piece] != number)
             raise VocabularyError(f"{where}: {twice!r} is there twice; expected every token once")
@@ -133,18 +136,14 @@ class BytePairVocabulary(TokenTable):
                     f"{where}: merge {rank} makes {left + right!r} of {left!r} and {right!r}, which are not all "
                     "tokens; tokens and merges are not of the same vocabulary"
                 )
+        self._set_special_ids(astuple(self.special), where)
 
     # === Files ===
 
     @property
-    def _in_one_file(self) -> bool:
-        """Whether it has what only a tokenizer.json can hold."""
-        return bool(self.added) or self.nfc or self.pair_separators != 2
-
-    @property
     def file(self) -> str:
-        """The name of its file; beside vocab.json there are the merges."""
-        return TOKENIZER_JSON if self._in_one_file else VOCABULARY_FILE
+        """vocab.json, with merges.txt beside it, or where these cannot hold all of it, tokenizer.json."""
+        return TOKENIZER_JSON if self.added or self.nfc or self.pair_separators != 2 else VOCABULARY_FILE
 
     @classmethod
     def from_folder(cls, folder: str | Path, named: Mapping[str, str] | None = None) -> "BytePairVocabulary":
@@ -179,7 +178,6 @@ class BytePairVocabulary(TokenTable):
         return cls(pieces, merges, special, added=added, where=str(path))
 
     def save(self, folder: str | Path) -> None:
-        """Writes vocab.json and merges.txt."""
         numbers, merges = self._texts()
         write_text(Path(folder) / VOCABULARY_FILE, numbers, VocabularyError)
         write_text(Path(folder) / MERGES_FILE, merges, VocabularyError)
@@ -192,13 +190,9 @@ class BytePairVocabulary(TokenTable):
     def sha256(self) -> str:
         """Fingerprint of tokens, merges and special tokens; with the same one, two vocabularies give the same ids."""
         parts = [*self._texts(), *astuple(self.special)]
-        if self._in_one_file:
+        if self.added or self.nfc or self.pair_separators != 2:
             parts.append(json.dumps([self.pair_separators, self.nfc, *map(astuple, self.added)]))
         return hashlib.sha256("\0".join(parts).encode("utf-8")).hexdigest()
-
-    def continues(self, piece: str) -> bool:
-        """Whether a token continues a word: one that begins a word begins with a space, written Ġ."""
-        return not piece.startswith(SPACE_CHARACTER) and piece not in astuple(self.special)
 
 
 class WordVocabulary(BytePairVocabulary):
@@ -213,34 +207,81 @@ class WordVocabulary(BytePairVocabulary):
     """
 
     alphabet = ()
+    has_unknown = True
+    word_begin = ""  # the tokens show where a word ends
     file = VOCABULARY_FILE  # added tokens are in tokenizer_config.json
 
     def __init__(self, pieces, merges, special: SpecialTokens | None = None, **options):
         pieces = tuple(pieces)
         super().__init__(pieces, merges, special or special_tokens({}, pieces), **options)
 
-    def continues(self, piece: str) -> bool:
-        """Always False: the tokens show where a word ends, not where it begins."""
-        return False
-
 
 def _read_merges(path: Path) -> list[tuple[str, str]]:
     """The pairs in a merges.txt. Raises VocabularyError with the number of any other line."""
+    content = byte_content(path, f"; expected it beside {VOCABULARY_FILE}")
     try:
-        lines = path.read_bytes().decode("utf-8").split("\n")  # not splitlines: \x85 is a token
-    except OSError as error:
-        raise VocabularyError(
-            f"{path}: cannot be read ({error.strerror}); expected it beside {VOCABULARY_FILE}"
-        ) from None
+        lines = content.decode("utf-8").split("\n")  # not splitlines: \x85 is a token
     except UnicodeDecodeError as error:
         raise VocabularyError(f"{path}: not UTF-8 ({error}); copy it again") from None
-    if lines[0].startswith("#version"):
-        del lines[0]
     pairs = []
-    for number, line in enumerate(lines, 2):
+    for number, line in enumerate(lines, 1):
+        if not line.strip() or (number == 1 and line.startswith("#version")):
+            continue
         parts = line.removesuffix("\r").split(" ")
-        if line.strip() and (len(parts) != 2 or not all(parts)):
+        if len(parts) != 2 or not all(parts):
             raise VocabularyError(f"{path} line {number}: expected two tokens with a space between, got {line!r:.60}")
-        if line.strip():
-            pairs.append((parts[0], parts[1]))
+        pairs.append((parts[0], parts[1]))
     return pairs
+
+
+# === tokenizer.json of byte-level BPE ===
+
+
+def from_tokenizer_json(path: Path, named: Mapping[str, str]) -> tuple[BytePairVocabulary, dict[str, bool]]:
+    """The vocabulary in a tokenizer.json, and the settings of its `BytePairTokenizer`.
+
+    named: names of special tokens; see `special_tokens`.
+    Raises VocabularyError, naming the part, for a file with other steps than those of GPT-2, RoBERTa and ModernBERT.
+    """
+    vocabulary, values = BytePairVocabulary.from_tokenizer_json(path, named), read_json(path)
+    before = values.get("pre_tokenizer")
+    if not isinstance(before, dict) or before.get("type") != "ByteLevel" or before.get("use_regex") is False:
+        raise VocabularyError(f"{path}: expected a pre_tokenizer of type 'ByteLevel', found {before!r:.60}")
+    for name in _OF_OTHER_KINDS:
+        if value := values["model"].get(name):
+            raise VocabularyError(f"{path}: {name} {value!r} is not supported, only byte-level BPE without it is")
+    normalizers = steps_of(values.get("normalizer"), "normalizers")
+    if any(step != {"type": "NFC"} for _, step in normalizers):
+        raise VocabularyError(f"{path}: the normalizer {values['normalizer']!r:.60} is not supported, only NFC is")
+    vocabulary.nfc = bool(normalizers)
+    processors = steps_of(values.get("post_processor"), "processors")
+    for kind, step in processors:
+        if kind == "TemplateProcessing":
+            vocabulary.pair_separators = _separators_in(step, vocabulary, path)
+        elif kind not in ("RobertaProcessing", "ByteLevel"):
+            raise VocabularyError(f"{path}: the post_processor {step!r:.60} is not supported")
+    masks = [entry for entry in read_added(path.parent).values() if entry["content"] == vocabulary.special.mask]
+    return vocabulary, {
+        "add_prefix_space": bool(before.get("add_prefix_space")),
+        "trim_offsets": any(step.get("trim_offsets") for _, step in processors),
+        "mask_takes_space": all(entry.get("lstrip") for entry in masks),
+    }
+
+
+def _separators_in(template: dict, vocabulary: BytePairVocabulary, path: Path) -> int:
+    """1 of `[CLS] A [SEP] B [SEP]`, 2 of `<s> A </s> </s> B </s>`, and of GPT-2's texts without a token around them."""
+    cls, sep = vocabulary.special.cls, vocabulary.special.sep
+    try:
+        pair = [one["SpecialToken"]["id"] if "SpecialToken" in one else one["Sequence"] for one in template["pair"]]
+        names = [one if isinstance(one, str) else f"${one['id']}" for one in pair]
+    except (KeyError, TypeError):
+        names = []
+    if names == ["$A", "$B"]:
+        return 2  # rows have the special tokens here too, as those of a vocab.json
+    for count in (1, 2):
+        if names == [cls, "$A", *[sep] * count, "$B", sep]:
+            return count
+    raise VocabularyError(
+        f"{path}: the post_processor puts a pair of texts together as {' '.join(names)!r}; expected "
+        f"'{cls} $A {sep} $B {sep}', or two {sep} between them"
+    )

@@ -13,10 +13,9 @@ from collections.abc import Callable, Container, Iterable, Iterator
 from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
-from bertlab.tokenizers.token_table import AddedToken
-from bertlab.tokenizers.wordpiece.base import read_config
+from bertlab.tokenizers.wordpiece.base import CONFIG_FILE, TOKENIZER_JSON, AddedToken, TokenTable, read_config
 
-_FILES = TOKENIZER_JSON, CONFIG_FILE, ADDED_FILE = "tokenizer.json", "tokenizer_config.json", "added_tokens.json"
+ADDED_FILE = "added_tokens.json"
 _NO = dict(single_word=False, lstrip=False, rstrip=False)  # settings that this library lacks
 
 
@@ -29,33 +28,26 @@ def read_added(folder: Path) -> dict[int, dict]:
     Raises VocabularyError, naming the file, for an entry without a text or an id.
     """
     found: dict[int, dict] = {}
-    for name in _FILES:
-        for number, entry in _entries(folder / name):
-            if type(number) is not int or number < 0 or not isinstance(entry.get("content"), str):
+    for name in (TOKENIZER_JSON, CONFIG_FILE, ADDED_FILE):
+        for number, entry in _entries(read_config(folder / name), name):
+            is_entry = type(number) is int and number >= 0 and isinstance(entry, dict)
+            if not is_entry or not isinstance(entry.get("content"), str):
                 raise VocabularyError(f"{folder / name}: expected added_tokens with content and id each")
             found.setdefault(number, entry)
     return found
 
 
-def _entries(path: Path) -> Iterator[tuple[object, dict]]:
-    """(id, object) of each token that a file lists."""
-    values = read_config(path)
-    if path.name == ADDED_FILE:
-        yield from ((number, {"content": text}) for text, number in values.items())
-    elif path.name == TOKENIZER_JSON:
-        yield from ((one.get("id"), one) for one in objects(values.get("added_tokens") or [], path))
-    else:
-        listed = values.get("added_tokens_decoder") or {}
-        if not isinstance(listed, dict) or not all(number.isdecimal() for number in listed):
-            raise VocabularyError(f"{path}: expected in added_tokens_decoder an object from ids to tokens")
-        yield from zip(map(int, listed), objects(list(listed.values()), path))
-
-
-def objects(listed, path: Path) -> list[dict]:
-    """A list of objects. Raises VocabularyError, naming the file, for anything else."""
-    if not isinstance(listed, list) or not all(isinstance(one, dict) for one in listed):
-        raise VocabularyError(f"{path}: expected added_tokens with content and id each")
-    return listed
+def _entries(values: dict, name: str) -> list[tuple]:
+    """(id, object) of each token that a file of this name lists, not checked; (None, None) for other than a list."""
+    if name == ADDED_FILE:
+        return [(number, {"content": text}) for text, number in values.items()]
+    key, kind = ("added_tokens", list) if name == TOKENIZER_JSON else ("added_tokens_decoder", dict)
+    listed = values.get(key) or kind()
+    if not isinstance(listed, kind):
+        return [(None, None)]
+    if kind is list:
+        return [(one.get("id") if isinstance(one, dict) else None, one) for one in listed]
+    return [(int(number) if number.isdecimal() else None, one) for number, one in listed.items()]
 
 
 def added_tokens(entries: dict[int, dict], special: Container[str], where: str | Path) -> list[AddedToken]:
@@ -99,12 +91,14 @@ def with_added(pieces: Iterable[str], entries: dict[int, dict], where: str | Pat
     return pieces
 
 
-def in_config(added: Iterable[AddedToken], index: Callable[[str], int]) -> dict:
-    """The entry of a tokenizer_config.json; {} without added tokens. index: token → its id."""
+def in_config(vocabulary: TokenTable) -> dict:
+    """The entry of a tokenizer_config.json for the added tokens; {} without any."""
     entries = {
-        str(index(token.text)): {"content": token.text, **_NO, "normalized": token.normalized, "special": token.special}
-        for token in added
-    }
+        str(vocabulary.index(token.text)): {
+            "content": token.text, **_NO, "normalized": token.normalized, "special": token.special
+        }
+        for token in vocabulary.added
+    }  # fmt: skip
     return {"added_tokens_decoder": entries} if entries else {}
 
 
@@ -132,7 +126,7 @@ class WholeTokens:
     def __init__(self, added: Iterable[AddedToken], special: Iterable[str], normal_form: Callable[[str], tuple]):
         added = list(added)
         exact = {token.text for token in added if not token.normalized}
-        self._exact = {asked: _compiled({*exact, *special} if asked else exact) for asked in (False, True)}
+        self._exact = {False: _compiled(exact), True: _compiled({*exact, *special})}
         self._normal_form = normal_form
         self._by_form = {normal_form(token.text)[0].strip(): token.text for token in added if token.normalized}
         self._normalized = _compiled(self._by_form.keys() - {""})

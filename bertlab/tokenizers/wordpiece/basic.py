@@ -125,30 +125,41 @@ def canonical_order(chars: Chars) -> Chars:
         if COMBINING_CLASS.get(char[0], 0):
             run.append(char)
         else:
-            result += sorted(run, key=_combining_class)
-            result.append(char)
+            result += [*_in_order(run), char]
             run = []
-    return result + sorted(run, key=_combining_class)
+    return result + _in_order(run)
 
 
-def _combining_class(char: tuple[str, int]) -> int:
-    return COMBINING_CLASS[char[0]]
+def _in_order(run: Chars) -> Chars:
+    return sorted(run, key=lambda char: COMBINING_CLASS[char[0]])
 
 
 def split_punctuation(chunk: Chars) -> Iterator[Word]:
     """Every punctuation character is a word, and so is the text between two of them."""
-    word = []
+    text, positions = "", []
     for char, position in chunk:
-        if char in PUNCTUATION:
-            if word:
-                yield _word(word)
-            yield Word(char, [position])
-            word = []
-        else:
-            word.append((char, position))
-    if word:
-        yield _word(word)
+        if char not in PUNCTUATION:
+            text += char
+            positions.append(position)
+            continue
+        if text:
+            yield Word(text, positions)
+        yield Word(char, [position])
+        text, positions = "", []
+    if text:
+        yield Word(text, positions)
 
 
-def _word(chars: Chars) -> Word:
-    return Word("".join(char for char, _ in chars), [position for _, position in chars])
+def lone_form(char: str, lowercase: bool, strip_accents: bool, split_cjk: bool) -> str:
+    """The form of a character between any others, with spaces around what is a word by itself; marks are kept.
+
+    Σ, and combining characters that are not in order, have others beside some neighbours.
+    """
+    if char in WHITESPACE or char in DROPPED:
+        return " " if char in WHITESPACE else ""
+    text = LOWERCASE.get(char, char) if lowercase else char
+    if strip_accents:
+        text = "".join(map(decompose, text))
+    if split_cjk and is_cjk(char):
+        return f" {text} "
+    return "".join([f" {part} " if part in PUNCTUATION else part for part in text])

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
 
 
 class Encoding(NamedTuple):
@@ -27,6 +26,12 @@ class Encoding(NamedTuple):
     pieces: list[str]
     offsets: np.ndarray  # (n, 2) int32
     word_ids: np.ndarray  # (n,) int32: number of the word, counted from 0, that the token is a part of
+
+    @classmethod
+    def of(cls, ids, pieces: Sequence[str], offsets, word_ids) -> "Encoding":
+        """The encoding of these ids. pieces: of the vocabulary.   offsets, word_ids: an entry for each id."""
+        spans = np.array(offsets, np.int32).reshape(-1, 2)
+        return cls(np.array(ids, np.int32), [pieces[number] for number in ids], spans, np.array(word_ids, np.int32))
 
 
 class Ragged(NamedTuple):
@@ -98,14 +103,6 @@ def with_specials(vocabulary, ids: Sequence[int]) -> list[int]:
     return [vocabulary.cls_id, *ids, vocabulary.sep_id]
 
 
-def text_segments(vocabulary, attention_mask: np.ndarray) -> np.ndarray:
-    """The token_type_ids of rows of one text each, (B, T) int32: 0, and 2 for a [CLS] at the end."""
-    segments = np.zeros(attention_mask.shape, np.int32)
-    if vocabulary.cls_last:
-        segments[np.arange(len(segments)), attention_mask.sum(axis=1) - 1] = 2
-    return segments
-
-
 def padded_rows(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[np.ndarray, np.ndarray]:
     """input_ids and attention_mask, (B, T) int32 each, of rows of different lengths; T is that of the longest."""
     ids = np.full((len(rows), max(map(len, rows))), pad_id, np.int32)  # (B, T)
@@ -116,27 +113,18 @@ def padded_rows(rows: Sequence[Sequence[int]], pad_id: int) -> tuple[np.ndarray,
 
 
 def text_inputs(vocabulary, rows: Sequence[Sequence[int]], pad_id: int) -> dict[str, np.ndarray]:
-    """The model's inputs for rows of one text each, special tokens included: (B, T) int32 each."""
-    ids, real = padded_rows(rows, pad_id)
-    return {"input_ids": ids, "attention_mask": real, "token_type_ids": text_segments(vocabulary, real)}
+    """The model's inputs for rows of one text each, special tokens included: (B, T) int32 each.
 
-
-def pack_one(vocabulary, ids_a: Sequence[int], ids_b: Sequence[int] | None, max_length: int | None) -> dict:
-    """One row of the model's input, not padded: input_ids, token_type_ids and attention_mask, each (T,) int32.
-
-    max_length: cut to it, special tokens included, from the end of the longer text (of b, if equally long).
+    The segments are 0, and 2 for a [CLS] at the end.
     """
-    total = len(ids_a) + special_count(vocabulary, ids_b is not None) + (0 if ids_b is None else len(ids_b))
-    width = total if max_length is None else min(max_length, total)
-    packed = pack_rows(vocabulary, _one_row(ids_a), None if ids_b is None else _one_row(ids_b), width)
-    return {name: rows[0] for name, rows in packed.items()}
+    ids, real = padded_rows(rows, pad_id)
+    segments = np.zeros_like(ids)
+    if vocabulary.cls_last:
+        segments[np.arange(len(rows)), real.sum(axis=1) - 1] = 2
+    return {"input_ids": ids, "attention_mask": real, "token_type_ids": segments}
 
 
-def _one_row(ids: Sequence[int]) -> Ragged:
-    return Ragged(np.asarray(ids, np.int32), np.array([0, len(ids)], np.int64))
-
-
-def pack_rows(vocabulary: Vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
+def pack_rows(vocabulary, a: Ragged, b: Ragged | None, max_length: int | None) -> dict[str, np.ndarray]:
     """BERT's input for a batch, padded to max_length; None: nothing is cut, and the longest row decides.
 
     Returns input_ids, token_type_ids (0 up to the first [SEP], 1 behind it, 2 for a [CLS] at the end) and

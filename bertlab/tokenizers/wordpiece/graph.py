@@ -13,24 +13,18 @@ Source of the search: Song et al. 2021, "Fast WordPiece Tokenization".
 Legend: B texts, C chunks, W words, n characters of all chunks.
 """
 
+import sys
+from functools import cache
+
+import numpy as np
 import tensorflow as tf
 
 from bertlab.common.errors import ConfigError, MissingDependencyError
+from bertlab.tokenizers.wordpiece import unicode
 from bertlab.tokenizers.wordpiece.added import any_of
-from bertlab.tokenizers.wordpiece.graph_packing import pack_rows_in_graph
-from bertlab.tokenizers.wordpiece.graph_tables import (
-    CASED,
-    CJK,
-    DROPPED,
-    IGNORABLE,
-    MARK,
-    PUNCTUATION,
-    SPACE,
-    code_point_tables,
-    combining_class,
-    has,
-)
-from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK
+from bertlab.tokenizers.wordpiece.basic import lone_form
+from bertlab.tokenizers.wordpiece.encoding import max_text_length
+from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 
 # Characters for which nothing has to be normalized and on whose kind everyone agrees: ASCII without the control
 # characters that are dropped; dashes, quotation marks, bullets and dots, which have been punctuation since Unicode 1.1.
@@ -38,12 +32,16 @@ SAFE_TEXT = "[\t\n\r -~\u2010-\u2027]*"
 # Characters that are words of their own for everyone, as regular expressions: punctuation of `SAFE_TEXT` and of Chinese
 # texts; and what BERT treats as Chinese characters.
 _SINGLE_CHARACTER_WORDS = r"!-/:-@\[-`{-~\x{2010}-\x{2027}\x{3001}\x{3002}\x{FF01}\x{FF0C}\x{FF1F}"
-_CJK = (
-    r"\x{4E00}-\x{9FFF}\x{3400}-\x{4DBF}\x{20000}-\x{2A6DF}\x{2A700}-\x{2B73F}\x{2B740}-\x{2B81F}\x{2B820}-\x{2CEAF}"
-    r"\x{F900}-\x{FAFF}\x{2F800}-\x{2FA1F}"
-)
+_CJK = "".join(rf"\x{{{first:X}}}-\x{{{last:X}}}" for first, last in unicode.CJK_RANGES)
 _SIGMA, _FINAL_SIGMA = ord("Σ"), ord("ς")
 _BYTES_PER_CHAR = 4  # at most, in UTF-8
+# Properties of a code point, one bit each; the higher bits hold the combining class.
+MARK, CASED, IGNORABLE = 1, 2, 4
+_CLASS = 256
+_BLOCK = 256
+# A form is where it begins in the pool, times 16, plus its length; 0: the character itself.
+_LENGTHS = 16
+_CODE_POINTS = sys.maxunicode + 1
 
 
 class GraphTokenizer(tf.Module):
@@ -60,7 +58,14 @@ class GraphTokenizer(tf.Module):
     def __init__(self, tokenizer, special_tokens: bool = False):
         super().__init__()
         self._tokenizer = tokenizer
-        self._whole = _whole_tokens(tokenizer.vocabulary, special_tokens)
+        added = tokenizer.vocabulary.added
+        if normalized := [token.text for token in added if token.normalized]:
+            raise ConfigError(
+                f"the vocabulary has the added token {normalized[0]!r}, which is looked for in normalized texts, and "
+                "the in-graph tokenizer cannot do that: export with --onnx, which takes ids, and make them with this "
+                "tokenizer"
+            )
+        self._whole = [*(SPECIAL_TOKENS if special_tokens else ()), *(token.text for token in added)]
         self._text = import_tensorflow_text()
         # A word with too many characters is replaced by one that is certainly too long for TensorFlow Text.
         max_bytes = _BYTES_PER_CHAR * tokenizer.max_chars_per_word
@@ -82,7 +87,7 @@ class GraphTokenizer(tf.Module):
     @tf.function(input_signature=[tf.TensorSpec([None], tf.string)], autograph=False)
     def __call__(self, texts: tf.Tensor) -> tf.RaggedTensor:
         """(B,) texts → (B, None) int32 ids, without [CLS] and [SEP]."""
-        return self._encode_with_whole(texts) if self._whole else self._encode(texts)
+        return self._encode_with_whole(texts) if self._whole else self._by_safety(texts, self._encode_by_chunk)
 
     def with_offsets(self, texts: tf.Tensor) -> tuple[tf.RaggedTensor, tf.RaggedTensor, tf.RaggedTensor]:
         """(B,) texts → ids (B, None) int32 and the bytes, begin and end, that each token stands for, (B, None) int64.
@@ -135,11 +140,9 @@ class GraphTokenizer(tf.Module):
         is_whole = tf.reduce_any(which, axis=1)  # (parts,)
         whole_ids = tf.constant([self._tokenizer.vocabulary.index(token) for token in self._whole], tf.int32)
         ids = tf.boolean_mask(tf.gather(whole_ids, tf.argmax(tf.cast(which, tf.int32), axis=1)), is_whole)
-        between = self._encode(tf.boolean_mask(parts.flat_values, ~is_whole))
-        return join_rows(interleave(is_whole, _rows_of_one(ids), between), parts.row_splits)
-
-    def _encode(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        return self._by_safety(texts, self._encode_by_chunk)
+        ids = tf.RaggedTensor.from_uniform_row_length(ids, 1)
+        between = self._by_safety(tf.boolean_mask(parts.flat_values, ~is_whole), self._encode_by_chunk)
+        return join_rows(interleave(is_whole, ids, between), parts.row_splits)
 
     def _by_safety(self, texts: tf.Tensor, encode_other) -> tf.RaggedTensor:
         """Safe strings take the fast way, others take `encode_other`."""
@@ -157,33 +160,34 @@ class GraphTokenizer(tf.Module):
         return self._safe_tokenizer.tokenize(texts)
 
     def _encode_by_chunk(self, texts: tf.Tensor) -> tf.RaggedTensor:
-        """Cuts texts at blanks, because most chunks of a text with an é in it are safe."""
+        """Cuts texts at blanks and Chinese characters, because most chunks of a text with an é in it are safe."""
+        if self._tokenizer.split_cjk:
+            texts = tf.strings.regex_replace(texts, f"([{_CJK}])", r" \1 ")
         chunks = tf.strings.split(texts, " ")  # (B, None)
         return join_rows(self._by_safety(chunks.flat_values, self._encode_by_code_point), chunks.row_splits)
 
     def _encode_by_code_point(self, chunks: tf.Tensor) -> tf.RaggedTensor:
         codes = tf.strings.unicode_decode(chunks, "UTF-8", errors="ignore")  # (C, None)
-        codes, rows = self._normalize(codes.flat_values, tf.cast(codes.value_rowids(), tf.int32))
-        words = codes.with_row_splits_dtype(tf.int64)  # (W, None)
-        too_long = words.row_lengths() > self._tokenizer.max_chars_per_word  # (W,)
-        words = tf.where(too_long, self._overlong_word, tf.strings.unicode_encode(words, "UTF-8"))  # (W,)
-        ids = self._word_tokenizer.tokenize(words)  # (W, None)
-        return join_rows(ids, tf.RaggedTensor.from_value_rowids(words, rows, nrows=tf.size(chunks)).row_splits)
+        codes, rows = self._normalize(codes.flat_values, codes.value_rowids())
+        normal = tf.RaggedTensor.from_value_rowids(codes, rows, nrows=tf.size(chunks, tf.int64))
+        words = tf.strings.split(tf.strings.unicode_encode(normal, "UTF-8"))  # (C, None)
+        too_long = tf.strings.length(words.flat_values, "UTF8_CHAR") > self._tokenizer.max_chars_per_word  # (W,)
+        ids = self._word_tokenizer.tokenize(tf.where(too_long, self._overlong_word, words.flat_values))  # (W, None)
+        return join_rows(ids, words.row_splits)
 
-    # === From characters to words; codes, rows: (n,) code points and the chunk that each belongs to ===
+    # === The normal form; codes, rows: (n,) code points and the chunk that each belongs to ===
 
-    def _normalize(self, codes: tf.Tensor, rows: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """The steps of `BasicTokenizer`. Returns the words (W, None) and the chunk of each word (W,)."""
-        codes, rows = _select(~has(self._tables.properties(codes), DROPPED), codes, rows)
-        kind = self._tables.properties(codes) & (SPACE | (CJK if self._tokenizer.split_cjk else 0))  # (n,)
+    def _normalize(self, codes: tf.Tensor, rows: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """The steps of `BasicTokenizer`, with spaces between words."""
         if self._tokenizer.lowercase:
             codes = self._final_sigmas(codes, rows)
         codes, sources = self._tables.expand(codes)
-        kind, rows = tf.gather(kind, sources), tf.gather(rows, sources)
+        rows = tf.gather(rows, sources)
         if self._tokenizer.basic.strip_accents:
             codes = self._canonical_order(codes, rows)
-            codes, rows, kind = _select(~has(self._tables.properties(codes), MARK), codes, rows, kind)
-        return self._words(codes, rows, kind)
+            kept = tf.where(~has(self._tables.properties(codes), MARK))[:, 0]
+            codes, rows = tf.gather(codes, kept), tf.gather(rows, kept)
+        return codes, rows
 
     def _final_sigmas(self, codes: tf.Tensor, rows: tf.Tensor) -> tf.Tensor:
         """Σ at the end of a word becomes ς; every other Σ is left to the table, which makes it σ."""
@@ -208,35 +212,14 @@ class GraphTokenizer(tf.Module):
         The marks are thrown away afterwards, so this matters only if there are combining characters of other kinds.
         """
         properties = self._tables.properties(codes)
-        classes = combining_class(properties)  # (n,)
+        classes = properties // _CLASS  # (n,)
 
         def sort():
-            begins_run = (classes == 0) | _changes(rows)  # (n,)
+            begins_run = (classes == 0) | tf.concat([[True], rows[1:] != rows[:-1]], 0)  # (n,)
             runs = tf.cumsum(tf.cast(begins_run, tf.int64))  # (n,)
             return tf.gather(codes, tf.argsort(runs * 256 + tf.cast(classes, tf.int64), stable=True))
 
         return tf.cond(tf.reduce_any((classes > 0) & ~has(properties, MARK)), sort, lambda: codes)
-
-    def _words(self, codes: tf.Tensor, rows: tf.Tensor, kind: tf.Tensor) -> tuple[tf.RaggedTensor, tf.Tensor]:
-        """Cuts at spaces, which vanish, and around punctuation and Chinese characters."""
-        space = has(kind, SPACE)
-        alone = space | has(kind, CJK) | has(self._tables.properties(codes), PUNCTUATION)  # (n,)
-        after_alone = tf.concat([[True], alone], 0)[:-1]  # (n,)
-        begins_word = alone | after_alone | _changes(rows)
-        codes, rows, begins_word = _select(~space, codes, rows, begins_word)
-        word_starts = tf.where(begins_word)[:, 0]  # (W,)
-        return tf.RaggedTensor.from_row_starts(codes, word_starts), tf.gather(rows, word_starts)
-
-
-def _whole_tokens(vocabulary, special_tokens: bool) -> list[str]:
-    """The tokens that are read as a whole. Raises ConfigError for one that is looked for in normalized texts."""
-    normalized = [token.text for token in vocabulary.added if token.normalized]
-    if normalized:
-        raise ConfigError(
-            f"the vocabulary has the added token {normalized[0]!r}, which is looked for in normalized texts, and the "
-            "in-graph tokenizer cannot do that: export with --onnx, which takes ids, and make them with this tokenizer"
-        )
-    return [*(SPECIAL_TOKENS if special_tokens else ()), *(token.text for token in vocabulary.added)]
 
 
 def import_tensorflow_text():
@@ -265,16 +248,102 @@ def join_rows(ragged: tf.RaggedTensor, row_splits: tf.Tensor) -> tf.RaggedTensor
     return tf.RaggedTensor.from_row_splits(ragged.values, tf.gather(ragged.row_splits, row_splits), validate=False)
 
 
-def _rows_of_one(values: tf.Tensor) -> tf.RaggedTensor:
-    return tf.RaggedTensor.from_uniform_row_length(values, 1)
+# === Rows of the model's input ===
 
 
-def _select(mask: tf.Tensor, *arrays: tf.Tensor) -> list[tf.Tensor]:
-    indices = tf.where(mask)[:, 0]
-    return [tf.gather(array, indices) for array in arrays]
+def pack_rows_in_graph(
+    vocabulary: Vocabulary, a: tf.RaggedTensor, b: tf.RaggedTensor | None, max_length: int
+) -> dict[str, tf.Tensor]:
+    """`encoding.pack_rows` on ragged tensors: cut and padded to max_length, T; a and b are (B, None) int32.
+
+    Returns input_ids, token_type_ids and attention_mask, each (B, T) int32.
+    """
+    rows = a.nrows()
+    cls, sep = tf.fill([rows, 1], vocabulary.cls_id), tf.fill([rows, 1], vocabulary.sep_id)
+    if b is None:
+        ids = tf.concat([cls, a[:, : max_text_length(max_length, specials=2)], sep], 1)  # (B, None)
+        types = tf.zeros_like(ids)
+    else:
+        budget = max_text_length(max_length, specials=3)
+        length_a, length_b = a.row_lengths(), b.row_lengths()  # (B,); cut as by `encoding.truncated_lengths`
+        kept_b = tf.minimum(length_b, tf.maximum(tf.cast(budget // 2, tf.int64), budget - length_a))
+        kept_a = tf.minimum(length_a, budget - kept_b)
+        first = tf.concat([cls, _first_of_rows(a, kept_a), sep], 1)
+        second = tf.concat([_first_of_rows(b, kept_b), sep], 1)
+        ids = tf.concat([first, second], 1)
+        types = tf.concat([tf.zeros_like(first), tf.ones_like(second)], 1)
+    shape = [None, max_length]
+    return {
+        "input_ids": ids.to_tensor(vocabulary.pad_id, shape=shape),
+        "token_type_ids": types.to_tensor(0, shape=shape),
+        "attention_mask": tf.ones_like(ids).to_tensor(0, shape=shape),
+    }
 
 
-def _changes(rows: tf.Tensor) -> tf.Tensor:
-    """Whether each number differs from the one before it, (n,) bool; the first one does."""
-    before = tf.concat([[-1], rows], 0)[:-1]
-    return rows != before
+def _first_of_rows(ragged: tf.RaggedTensor, lengths: tf.Tensor) -> tf.RaggedTensor:
+    """The first lengths[i] values of each row i."""
+    kept = tf.ragged.range(ragged.row_starts(), ragged.row_starts() + lengths)
+    return kept.with_values(tf.gather(ragged.values, kept.values))
+
+
+# === Properties of characters ===
+
+
+class CodePointTables:
+    """`wordpiece.unicode` as arrays indexed by code point; code points are (n,) int32.
+
+    lowercase, strip_accents: which of the two `expand` does.
+    """
+
+    def __init__(self, lowercase: bool, strip_accents: bool):
+        forms, pool = np.zeros(_CODE_POINTS, np.int32), [0]
+        special = (unicode.WHITESPACE, unicode.DROPPED, unicode.PUNCTUATION, unicode.LOWERCASE, unicode.decomposable())
+        for char in sorted(set().union(*special)):
+            if (form := lone_form(char, lowercase, strip_accents, split_cjk=False)) != char:
+                forms[ord(char)] = len(pool) * _LENGTHS + len(form)
+                pool += map(ord, form)
+        self._forms, self._pool = BlockTable(forms), tf.constant(pool, tf.int32)
+        properties = np.zeros(_CODE_POINTS, np.int32)
+        ignored = unicode.CASE_IGNORABLE | unicode.DROPPED
+        for bit, chars in ((MARK, unicode.NONSPACING_MARKS), (CASED, unicode.CASED), (IGNORABLE, ignored)):
+            properties[[ord(char) for char in chars]] |= bit
+        for char, number in unicode.COMBINING_CLASS.items():
+            properties[ord(char)] |= number * _CLASS
+        self.properties = BlockTable(properties)
+
+    def expand(self, codes: tf.Tensor) -> tuple[tf.Tensor, tf.Tensor]:
+        """Replaces each code point by its form, as `lone_form` has it.
+
+        Returns the new code points (m,) and the index of the old one that each came from (m,).
+        """
+        packed = self._forms(codes)  # (n,)
+        lengths = tf.where(packed == 0, 1, packed % _LENGTHS)  # (n,)
+        sources = tf.repeat(tf.range(tf.size(codes)), lengths)  # (m,)
+        within = tf.range(tf.size(sources)) - tf.gather(tf.cumsum(lengths, exclusive=True), sources)  # (m,)
+        packed = tf.gather(packed, sources)  # (m,)
+        from_pool = tf.gather(self._pool, packed // _LENGTHS + within)
+        return tf.where(packed == 0, tf.gather(codes, sources), from_pool), sources
+
+
+code_point_tables = cache(CodePointTables)  # filling the tables takes a second
+
+
+class BlockTable:
+    """An int32 array over all code points, stored as distinct blocks of 256 and a list with the position of each.
+
+    Most of the 1,114,112 code points have nothing of interest: a few hundred kilobytes instead of megabytes.
+    """
+
+    def __init__(self, values: np.ndarray):
+        blocks, block_of = np.unique(values.reshape(-1, _BLOCK), axis=0, return_inverse=True)
+        self._values = tf.constant(blocks.ravel(), tf.int32)
+        self._block_of = tf.constant(block_of.ravel(), tf.int32)
+
+    def __call__(self, codes: tf.Tensor) -> tf.Tensor:
+        block = tf.gather(self._block_of, codes // _BLOCK)
+        return tf.gather(self._values, block * _BLOCK + codes % _BLOCK)
+
+
+def has(properties: tf.Tensor, bits: int) -> tf.Tensor:
+    """Whether any of these property bits is set, (n,) bool."""
+    return (properties & bits) != 0

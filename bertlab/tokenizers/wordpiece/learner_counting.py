@@ -10,13 +10,14 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import nullcontext
+from functools import lru_cache
 from multiprocessing import get_context
 from pathlib import Path
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.common.progress import Bar, bar
+from bertlab.common.progress import bar
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
-from bertlab.tokenizers.wordpiece.fast_words import ChunkTable, FastWords, chunks_of
+from bertlab.tokenizers.wordpiece.fast import ChunkTable, FastWords, chunks_of
 
 BLOCK = 1 << 22  # characters counted at a time
 MAX_LINE_PART = 1 << 26  # bytes without any space or line end: no text looks like that
@@ -77,8 +78,13 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
             raise DataError(f"text {number}: expected a string, found {type(text).__name__}; see read_texts for files")
-        if not text.isascii():
-            _check_surrogates(text, number)
+        try:
+            text.isascii() or text.encode("utf-8")
+        except UnicodeEncodeError as error:  # half a UTF-16 pair is no character and could not be written to vocab.txt
+            raise DataError(
+                f"text {number}, character {error.start}: a lone surrogate (U+{ord(text[error.start]):04X}); "
+                "decode the bytes as UTF-8 without errors='surrogateescape'"
+            ) from None
         batch.append(text)
         length += len(text)
         if length >= BLOCK:
@@ -86,17 +92,6 @@ def _batches(texts: Iterable[str]) -> Iterator[str]:
             batch, length = [], 0
     if batch:
         yield "\n".join(batch)
-
-
-def _check_surrogates(text: str, number: int) -> None:
-    """Half a UTF-16 pair is no character and could not be written to vocab.txt."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError as error:
-        raise DataError(
-            f"text {number}, character {error.start}: a lone surrogate (U+{ord(text[error.start]):04X}); "
-            "decode the bytes as UTF-8 without errors='surrogateescape'"
-        ) from None
 
 
 # --- counting ---
@@ -131,47 +126,29 @@ def count_words(
         raise ConfigError(f"workers must be at least 1, not {workers}")
     if max_words is not None and max_words < 1:
         raise ConfigError(f"max_words must be at least 1, not {max_words}")
-    basic = BasicTokenizer(lowercase, strip_accents)
     words = Counter()
     total = None if characters is None else characters / 1e6
     with bar("Counting words (MB)", total) if progress else nullcontext() as running:
-        for of_block in _count_blocks(_watch(_batches(texts), running), basic, workers):
+        for size, of_block in _count_blocks(_batches(texts), workers, lowercase, strip_accents):
             words.update(of_block)
+            if running:
+                running.advance(size / 1e6)
             if max_words is not None and len(words) > max_words:
                 _forget_rare(words, max_words // 2)
     return words
 
 
-def _watch(blocks: Iterable[str], running: Bar | None) -> Iterator[str]:
-    for block in blocks:
-        yield block
-        if running:
-            running.advance(len(block) / 1e6)
-
-
-def _words_of_block(text: str, words_of: ChunkTable) -> dict[str, int]:
-    words = {}
-    for chunk, count in Counter(chunks_of(text)).items():
-        for word in words_of[chunk]:
-            words[word] = words.get(word, 0) + count
-    return words
-
-
-# --- several processes ---
-
-
-def _count_blocks(blocks: Iterable[str], basic: BasicTokenizer, workers: int) -> Iterator[dict[str, int]]:
-    """Yields the counts of each block, in order; never holds more than a few blocks (`Executor.map` takes them all)."""
+def _count_blocks(blocks: Iterable[str], workers: int, *rules) -> Iterator[tuple[int, dict[str, int]]]:
+    """`_count_block` of each, in order; never holds more than a few blocks (`Executor.map` takes them all)."""
     if workers == 1:
-        words_of = ChunkTable(FastWords(basic))
-        yield from (_words_of_block(block, words_of) for block in blocks)
+        yield from (_count_block(block, *rules) for block in blocks)
         return
     # "spawn": a forked copy of a process in which TensorFlow's threads run can hang
-    with ProcessPoolExecutor(workers, get_context("spawn"), _set_up_worker, (basic,)) as pool:
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
         try:
             running = deque()
             for block in blocks:
-                running.append(pool.submit(_count_in_worker, block))
+                running.append(pool.submit(_count_block, block, *rules))
                 if len(running) > 2 * workers:
                     yield running.popleft().result()
             while running:
@@ -183,24 +160,24 @@ def _count_blocks(blocks: Iterable[str], basic: BasicTokenizer, workers: int) ->
             ) from None
 
 
-def _set_up_worker(basic: BasicTokenizer) -> None:
-    global _words_of
-    _words_of = ChunkTable(FastWords(basic))
+def _count_block(text: str, *rules) -> tuple[int, dict[str, int]]:
+    """The length of a text and its words with their counts. rules: of the `BasicTokenizer`."""
+    words, words_of = {}, _table(*rules)
+    for chunk, count in Counter(chunks_of(text)).items():
+        for word in words_of[chunk]:
+            words[word] = words.get(word, 0) + count
+    return len(text), words
 
 
-def _count_in_worker(block: str) -> dict[str, int]:
-    return _words_of_block(block, _words_of)
-
-
-# --- bounded memory ---
+@lru_cache(maxsize=1)  # one for all blocks that a process counts
+def _table(*rules) -> ChunkTable:
+    return ChunkTable(FastWords(BasicTokenizer(*rules)))
 
 
 def _forget_rare(words: Counter, kept: int) -> None:
     """Deletes the words seen once, then those seen twice … until at most `kept` are left."""
-    left = len(words)
-    for least, number in sorted(Counter(words.values()).items()):  # noqa: B007 (the last one counts)
-        left -= number
-        if left <= kept:
-            break
-    for word in [word for word, count in words.items() if count <= least]:
-        del words[word]
+    for least in sorted(set(words.values())):
+        for word in [word for word, count in words.items() if count == least]:
+            del words[word]
+        if len(words) <= kept:
+            return

@@ -5,39 +5,47 @@
 Tokens that continue a word begin with ##. A word of which any part has no token is [UNK] as a whole (Wu et al. 2016,
 "Google's Neural Machine Translation System", section 4.1; `WordpieceTokenizer` in google-research/bert).
 
-This module is the readable form. `batch` does the same fast, `graph` inside a TensorFlow graph.
+This module is the readable form. `fast` does the same fast, `graph` inside a TensorFlow graph.
 """
 
-import json
+import re
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-
-import numpy as np
+from types import NoneType
 
 from bertlab.common.errors import ConfigError, VocabularyError
-from bertlab.common.files import write_text
-from bertlab.tokenizers.wordpiece.added import WholeTokens, in_config, remove_other_files
-from bertlab.tokenizers.wordpiece.base import Tokenizer
+from bertlab.tokenizers.wordpiece.added import (
+    WholeTokens,
+    added_tokens,
+    in_config,
+    read_added,
+    remove_other_files,
+    with_added,
+)
+from bertlab.tokenizers.wordpiece.base import TOKENIZER_JSON, Tokenizer, read_config, read_settings, write_config
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word
-from bertlab.tokenizers.wordpiece.batch import BatchTokenizer
 from bertlab.tokenizers.wordpiece.encoding import Encoding, Ragged, RaggedEncoding
-from bertlab.tokenizers.wordpiece.folder import CONFIG_NAMES, read_settings, read_vocabulary
-from bertlab.tokenizers.wordpiece.readable import join_pieces
+from bertlab.tokenizers.wordpiece.fast import BatchTokenizer
+from bertlab.tokenizers.wordpiece.unicode import is_cjk
 from bertlab.tokenizers.wordpiece.vocabulary import SPECIAL_TOKENS, UNK, Vocabulary
 
-VOCABULARY_FILE = "vocab.txt"
-CONFIG_FILE = "tokenizer_config.json"
+# Our names of the settings → Hugging Face's in tokenizer_config.json.
+CONFIG_NAMES = {
+    "lowercase": "do_lower_case",
+    "strip_accents": "strip_accents",
+    "split_cjk": "tokenize_chinese_chars",
+    "max_chars_per_word": "max_input_chars_per_word",
+}
+_BEFORE_CLOSING = re.compile(r" +([.,!?;:%)\]}”’…])")  # "word ." → "word."
+_AFTER_OPENING = re.compile(r"([(\[{“]) +")  # "( word" → "(word"
+_CONTRACTION = re.compile(r"(?<=\w) ?(['’]) ?(s|t|d|m|re|ve|ll)\b", re.IGNORECASE)  # "don ' t" → "don't"
 
 
+@dataclass(eq=False)
 class WordPieceTokenizer(Tokenizer):
     """BERT's tokenizer, the same to the last code point as the published one.
-
-    vocabulary: the tokens and their ids.
-    lowercase: True for uncased vocabularies, False for cased ones.
-    strip_accents: drop accents; None: the same as `lowercase`.
-    max_chars_per_word: longer words are [UNK]; 200 in google-research/bert, 100 in Hugging Face's tokenizers.
-    split_cjk: make every Chinese character a word.
 
     Every method that reads text takes `special_tokens`: False, and "[MASK]" in a text is two brackets and a word;
     True, and it is the special token. Tokens that were added to the vocabulary are always read as a whole.
@@ -50,27 +58,20 @@ class WordPieceTokenizer(Tokenizer):
         'unaffable!'
     """
 
-    kind = "WordPiece"
-    SETTINGS = ("lowercase", "strip_accents", "max_chars_per_word", "split_cjk")
+    vocabulary: Vocabulary
+    lowercase: bool = True  # for uncased vocabularies
+    strip_accents: bool | None = None  # drop accents; None: the same as `lowercase`
+    max_chars_per_word: int = 200  # longer words are [UNK]; 100 in Hugging Face's tokenizers
+    split_cjk: bool = True  # make every Chinese character a word
 
-    def __init__(
-        self,
-        vocabulary: Vocabulary,
-        lowercase: bool = True,
-        strip_accents: bool | None = None,
-        max_chars_per_word: int = 200,
-        split_cjk: bool = True,
-    ):
-        if max_chars_per_word < 1:
-            raise ConfigError(f"max_chars_per_word must be at least 1, not {max_chars_per_word}")
-        self.vocabulary = vocabulary
-        self.lowercase = lowercase
-        self.strip_accents = strip_accents
-        self.max_chars_per_word = max_chars_per_word
-        self.split_cjk = split_cjk
-        self.basic = BasicTokenizer(lowercase, strip_accents, split_cjk)
-        self.whole = WholeTokens(vocabulary.added, SPECIAL_TOKENS, self.basic.normal_form)
-        self._whole_texts = {*SPECIAL_TOKENS, *(token.text for token in vocabulary.added)}
+    kind = "WordPiece"
+
+    def __post_init__(self):
+        if self.max_chars_per_word < 1:
+            raise ConfigError(f"max_chars_per_word must be at least 1, not {self.max_chars_per_word}")
+        self.basic = BasicTokenizer(self.lowercase, self.strip_accents, self.split_cjk)
+        self.whole = WholeTokens(self.vocabulary.added, SPECIAL_TOKENS, self.basic.normal_form)
+        self._whole_texts = {*SPECIAL_TOKENS, *(token.text for token in self.vocabulary.added)}
 
     @cached_property
     def _batch(self) -> BatchTokenizer:
@@ -79,25 +80,19 @@ class WordPieceTokenizer(Tokenizer):
     # === One text ===
 
     def tokenize(self, text: str, special_tokens: bool = False) -> list[str]:
-        """The tokens of a text: "Unaffable!" → ["un", "##aff", "##able", "!"]."""
         return [piece for word in self.words(text, special_tokens) for piece in self.split_word(word.text)]
 
     def encode(self, text: str, special_tokens: bool = False) -> list[int]:
-        """The ids of the tokens of a text, without [CLS] and [SEP] (see `pack`)."""
         return [self.vocabulary.index(piece) for piece in self.tokenize(text, special_tokens)]
 
     def encode_with_offsets(self, text: str, special_tokens: bool = False) -> Encoding:
-        """Ids, tokens, the characters of the original text that each token came from, and the word it belongs to."""
-        pieces, offsets, word_ids = [], [], []
+        ids, offsets, word_ids = [], [], []
         for word_id, word in enumerate(self.words(text, special_tokens)):
             for piece, start, end in self.split_word_with_spans(word):
-                pieces.append(piece)
+                ids.append(self.vocabulary.index(piece))
                 offsets.append((start, end))
                 word_ids.append(word_id)
-        ids = [self.vocabulary.index(piece) for piece in pieces]
-        return Encoding(
-            np.array(ids, np.int32), pieces, np.array(offsets, np.int32).reshape(-1, 2), np.array(word_ids, np.int32)
-        )
+        return Encoding.of(ids, self.vocabulary.pieces, offsets, word_ids)
 
     def words(self, text: str, special_tokens: bool = False) -> list[Word]:
         """The words that are cut into tokens: normalized, with their characters' positions in the text."""
@@ -143,18 +138,28 @@ class WordPieceTokenizer(Tokenizer):
     # === Many texts ===
 
     def encode_batch(self, texts: Iterable[str], special_tokens: bool = False) -> Ragged:
-        """The ids of many texts: values (N,) int32 and row_splits (rows + 1,) int64. Much faster than `encode`."""
         return self._batch.encode(texts, special_tokens)
 
     def encode_batch_with_offsets(self, texts: Iterable[str], special_tokens: bool = False) -> RaggedEncoding:
-        """The same with offsets (N, 2) into each row's text and word_ids (N,)."""
         return self._batch.encode_with_offsets(texts, special_tokens)
 
     # === Back to text ===
 
     def _text_of(self, ids: list[int]) -> str:
-        """Tokens of a word joined, no space before a comma. Normalizing is not undone."""
-        return join_pieces([self.vocabulary.pieces[number] for number in ids])
+        """Tokens of a word joined: don ' t em ##bed . → "don't embed.". Normalizing is not undone.
+
+        WordPiece forgets where the blanks were around punctuation, so these are rules of English typography.
+        """
+        text = ""
+        for piece in (self.vocabulary.pieces[number] for number in ids):
+            if piece.startswith("##") and text:
+                text += piece[2:]
+            elif text and is_cjk(text[-1]) and is_cjk(piece[0]):
+                text += piece
+            else:
+                text += " " + piece if text else piece
+        text = _CONTRACTION.sub(r"\1\2", text)
+        return _AFTER_OPENING.sub(r"\1", _BEFORE_CLOSING.sub(r"\1", text))
 
     # === In a graph, in a folder ===
 
@@ -166,7 +171,7 @@ class WordPieceTokenizer(Tokenizer):
         if self.vocabulary.added:
             self.save(folder)
         else:
-            self.vocabulary.save(Path(folder) / VOCABULARY_FILE)
+            self.vocabulary.save(Path(folder) / Vocabulary.file)
 
     def graph(self, special_tokens: bool = False):
         """The in-graph form, a `GraphTokenizer`, for `tf.data` and SavedModel. Needs TensorFlow Text."""
@@ -174,23 +179,73 @@ class WordPieceTokenizer(Tokenizer):
 
         return GraphTokenizer(self, special_tokens)
 
-    def save(self, folder: str | Path) -> None:
-        """Writes vocab.txt and tokenizer_config.json, which Hugging Face's BertTokenizer reads, too."""
-        folder = Path(folder)
-        folder.mkdir(parents=True, exist_ok=True)
-        self.vocabulary.save(folder / VOCABULARY_FILE)
+    def _write(self, folder: Path) -> None:
+        self.vocabulary.save(folder / Vocabulary.file)
         settings = {theirs: getattr(self, ours) for ours, theirs in CONFIG_NAMES.items()}
-        added = in_config(self.vocabulary.added, self.vocabulary.index)
-        config = {"tokenizer_class": "BertTokenizer", **settings, **added}
-        write_text(folder / CONFIG_FILE, json.dumps(config, indent=2) + "\n", VocabularyError)
+        write_config(folder, {"tokenizer_class": "BertTokenizer", **settings, **in_config(self.vocabulary)})
         remove_other_files(folder)
 
     @classmethod
     def load(cls, folder: str | Path, **settings) -> "WordPieceTokenizer":
         """Reads a folder that `save` or Hugging Face wrote; a setting that no file has gets its default.
 
+        vocab.txt               the vocabulary; without it, that in tokenizer.json
+        tokenizer_config.json   the settings by Hugging Face's names; what it lacks is taken from tokenizer.json
+        tokenizer.json          Hugging Face's one file for all of it; all that transformers 5 writes
+
         settings: arguments of the constructor that override the folder's.
         Raises VocabularyError or ConfigError if a file cannot be used.
         """
         folder = Path(folder)
-        return cls(read_vocabulary(folder), **{**read_settings(folder), **settings})
+        vocabulary, one_file = read_vocabulary(folder), folder / TOKENIZER_JSON
+        in_one_file = _read_one_file(one_file)[1] if one_file.exists() else {}
+        in_config_file = read_settings(folder, CONFIG_NAMES, max_chars_per_word=(int,), strip_accents=(bool, NoneType))
+        return cls(vocabulary, **{**in_one_file, **in_config_file, **settings})
+
+
+def read_vocabulary(folder: Path) -> Vocabulary:
+    """The vocabulary in a folder with its added tokens. Raises VocabularyError, naming the file."""
+    path, where = folder / Vocabulary.file, f"{folder / Vocabulary.file} line"
+    if path.exists() or not (folder / TOKENIZER_JSON).exists():
+        pieces = Vocabulary.lines_of(path)
+    else:
+        path, where = folder / TOKENIZER_JSON, f"{folder / TOKENIZER_JSON}, token"
+        pieces = _pieces(_read_one_file(path)[0].get("vocab"), path)
+    entries = read_added(folder)
+    return Vocabulary(with_added(pieces, entries, path), where, added_tokens(entries, SPECIAL_TOKENS, path))
+
+
+def _read_one_file(path: Path) -> tuple[dict, dict]:
+    """The model in a tokenizer.json, and the settings. Raises VocabularyError for a tokenizer of another type."""
+    values = read_config(path)
+    model, normalizer = values.get("model"), values.get("normalizer")
+    if not isinstance(model, dict) or model.get("type") != "WordPiece":
+        raise VocabularyError(f"{path}: expected a tokenizer of type 'WordPiece' with its vocabulary")
+    if (prefix := model.get("continuing_subword_prefix", "##")) != "##":
+        raise VocabularyError(f"{path}: tokens that continue a word begin with {prefix!r}; only '##' is supported")
+    if not isinstance(normalizer, dict) or normalizer.get("type") != "BertNormalizer":
+        raise VocabularyError(f"{path}: expected a normalizer of type 'BertNormalizer', found {normalizer!r:.60}")
+    return model, {
+        "lowercase": normalizer.get("lowercase", True),
+        "strip_accents": normalizer.get("strip_accents"),
+        "split_cjk": normalizer.get("handle_chinese_chars", True),
+        "max_chars_per_word": model.get("max_input_chars_per_word", 100),
+    }
+
+
+def _pieces(numbers, path: Path) -> list[str]:
+    """The tokens in a tokenizer.json, in the order of their ids.
+
+    The published Chinese list has lines that are white space to transformers, which leaves their ids without a token
+    or gives them an empty one: a name that no text contains stands for these.
+    """
+    if not isinstance(numbers, dict) or not all(type(number) is int for number in numbers.values()) or not numbers:
+        raise VocabularyError(f"{path}: expected a tokenizer of type 'WordPiece' with its vocabulary")
+    size = max(numbers.values()) + 1
+    if len({*numbers.values()}) < len(numbers) or min(numbers.values()) < 0 or size > 2 * len(numbers):
+        raise VocabularyError(f"{path}: the ids of the vocabulary are not 0 to {len(numbers) - 1}, each once")
+    pieces = [f"[no token {number}]" for number in range(size)]
+    for piece, number in numbers.items():
+        if piece.strip():
+            pieces[number] = piece
+    return pieces

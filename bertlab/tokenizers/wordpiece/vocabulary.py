@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bertlab.common.errors import VocabularyError
 from bertlab.common.files import write_bytes
-from bertlab.tokenizers.token_table import AddedToken, TokenTable
+from bertlab.tokenizers.wordpiece.base import AddedToken, TokenTable, byte_content
 
 PAD, UNK, CLS, SEP, MASK = SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 _ONE_PER_LINE = "each line holds one token"
@@ -33,7 +33,6 @@ class Vocabulary(TokenTable):
     """
 
     file = "vocab.txt"  # where `save_vocabulary` of the tokenizer writes it
-    pair_separators = 1  # between two texts in one row: [CLS] a [SEP] b [SEP]
 
     def __init__(self, pieces: Iterable[str], where: str = "vocabulary, token", added: Iterable[AddedToken] = ()):
         self.pieces = pieces = tuple(pieces)
@@ -58,7 +57,7 @@ class Vocabulary(TokenTable):
                 f"{where} {len(pieces)} is the last one, and {', '.join(missing)} is missing; "
                 f"a BERT vocabulary contains {' '.join(SPECIAL_TOKENS)}"
             )
-        self._set_special_ids(SPECIAL_TOKENS)
+        self._set_special_ids(SPECIAL_TOKENS, where)
 
     @classmethod
     def from_file(cls, path: str | Path) -> "Vocabulary":
@@ -69,14 +68,20 @@ class Vocabulary(TokenTable):
     def lines_of(path: str | Path) -> list[str]:
         """The lines of a vocab.txt, not checked. Raises VocabularyError for a file that is missing or not UTF-8."""
         path = Path(path)
-        try:
-            lines = path.read_bytes().split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a token
-        except OSError as error:
-            raise VocabularyError(f"{path}: cannot be read ({error.strerror}); expected a vocab.txt") from error
+        content = byte_content(path, "; expected a vocab.txt")
+        lines = content.split(b"\n")  # not splitlines: the Chinese vocabulary has U+2028 as a token
         lines[0] = lines[0].removeprefix(codecs.BOM_UTF8)  # Windows' editors put it before the first token
         if not lines[-1]:
             lines.pop()
-        return [_decode(line, path, number) for number, line in enumerate(lines, 1)]
+        pieces = []
+        for number, line in enumerate(lines, 1):
+            try:
+                pieces.append(line.removesuffix(b"\r").decode("utf-8"))
+            except UnicodeDecodeError as error:
+                raise VocabularyError(
+                    f"{path} line {number}: not UTF-8 (byte {line[error.start]:#04x}); {_ONE_PER_LINE}, saved as UTF-8"
+                ) from error
+        return pieces
 
     def save(self, path: str | Path) -> None:
         """Writes `vocab.txt`: UTF-8, one token per line."""
@@ -86,7 +91,6 @@ class Vocabulary(TokenTable):
         return "".join(piece + "\n" for piece in self.pieces).encode("utf-8")
 
     def continues(self, piece: str) -> bool:
-        """Whether a token continues a word."""
         return piece.startswith("##")
 
     @cached_property
@@ -99,7 +103,6 @@ class Vocabulary(TokenTable):
 
     @cached_property
     def longest(self) -> int:
-        """The length of the longest token."""
         return max(map(len, self.pieces))
 
     @cached_property
@@ -107,12 +110,3 @@ class Vocabulary(TokenTable):
         """Fingerprint of the file that `save` writes, and of the added tokens; the same one means the same ids."""
         added = json.dumps([astuple(token) for token in self.added]).encode() if self.added else b""
         return hashlib.sha256(self._to_bytes() + added).hexdigest()
-
-
-def _decode(line: bytes, path: Path, number: int) -> str:
-    try:
-        return line.removesuffix(b"\r").decode("utf-8")
-    except UnicodeDecodeError as error:
-        raise VocabularyError(
-            f"{path} line {number}: not UTF-8 (byte {error.object[error.start]:#04x}); {_ONE_PER_LINE}, saved as UTF-8"
-        ) from error

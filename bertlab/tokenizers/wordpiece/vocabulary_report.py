@@ -9,7 +9,7 @@ Words are counted as often as they occur, and [UNK] is one token.
 """
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,12 +34,12 @@ class VocabularyReport:
     unknown: float  # 0 … 1
 
 
-def measure(vocabulary: Vocabulary, word_counts: Mapping[str, int], max_chars_per_word: int = 200) -> VocabularyReport:
+def measure(vocabulary: Vocabulary, word_counts: Mapping[str, int]) -> VocabularyReport:
     """Measures a vocabulary on words and their counts (see `count_words`). Raises DataError if there are no words."""
     words = sum(word_counts.values())
     if not words:
         raise DataError("expected a text with at least one word to measure on")
-    split = WordPieceTokenizer(vocabulary, max_chars_per_word=max_chars_per_word).split_word
+    split = WordPieceTokenizer(vocabulary).split_word
     pieces = whole = unknown = 0
     for word, count in word_counts.items():
         found = split(word)
@@ -49,16 +49,13 @@ def measure(vocabulary: Vocabulary, word_counts: Mapping[str, int], max_chars_pe
     return VocabularyReport(len(vocabulary), words, whole / words, pieces / words, unknown / words)
 
 
-def measure_sizes(
-    learned: LearnedPieces, word_counts: Mapping[str, int], sizes: Iterable[int] | None = None
-) -> list[VocabularyReport]:
-    """Measures vocabularies of several sizes cut from one run of the learner. sizes: see `spread_sizes`."""
-    return [measure(learned.vocabulary(size), word_counts) for size in sizes or spread_sizes(learned)]
+def measure_sizes(learned: LearnedPieces, word_counts: Mapping[str, int]) -> list[VocabularyReport]:
+    """Measures vocabularies cut from one run of the learner, from the bare alphabet to all tokens.
 
-
-def spread_sizes(learned: LearnedPieces, number: int = 12) -> list[int]:
-    """Sizes from the bare alphabet to all tokens, each about the same factor larger than the one before."""
-    return sorted({round(size) for size in np.geomspace(learned.smallest, len(learned.pieces), number)})
+    Each size is about the same factor larger than the one before.
+    """
+    sizes = np.geomspace(learned.smallest, len(learned.pieces), 12)
+    return [measure(learned.vocabulary(size), word_counts) for size in sorted({round(size) for size in sizes})]
 
 
 def plot_sizes(curves: Mapping[str, list[VocabularyReport]], path: str | Path, text_name: str) -> None:

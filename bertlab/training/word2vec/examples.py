@@ -24,7 +24,7 @@ from bertlab.common.errors import DataError
 from bertlab.common.files import read_json, remove_files, write_atomically, write_json
 from bertlab.data.documents import Document
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
-from bertlab.tokenizers.wordpiece.fast_words import ChunkTable, FastWords, chunks_of
+from bertlab.tokenizers.wordpiece.fast import ChunkTable, FastWords, chunks_of
 from bertlab.training.word2vec.settings import Word2VecSettings
 
 IDS, WORDS, RAW, LEFT_OUT = "ids.bin", "words.json", "raw.bin", "left_out.json"

@@ -18,7 +18,7 @@ from bertlab.analysis.lens import logit_lens
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, VocabularyError
 from bertlab.generation import GenerationSettings, generate_text
-from bertlab.tokenizers.unigram import from_tokenizer_json
+from bertlab.tokenizers.sentence_pieces import from_tokenizer_json
 
 SIZES = dict(vocab_size=61, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=64, max_position_embeddings=12,
              pad_token_id=0)  # fmt: skip

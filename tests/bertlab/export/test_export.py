@@ -46,10 +46,14 @@ def test_a_classifier_served_from_strings_says_what_the_predictor_says(tmp_path)
     export_saved_model(predictor, tmp_path / "1")
     outputs = served(tmp_path / "1", texts=[*TEXTS, "good " * 30])
     assert outputs["truncated"] == [False] * 4 + [True]
-    for index, prediction in enumerate(predictor(TEXTS)):
+    assert_labels(outputs, predictor(TEXTS))
+    assert np.sum(outputs["probabilities"], axis=1) == pytest.approx(1)
+
+
+def assert_labels(outputs, predictions):
+    for index, prediction in enumerate(predictions):
         assert outputs["label"][index] == prediction.label
         assert outputs["probability"][index] == pytest.approx(prediction.probability, abs=1e-5)
-    assert np.sum(outputs["probabilities"], axis=1) == pytest.approx(1)
 
 
 @pytest.mark.slow
@@ -75,11 +79,11 @@ def test_a_model_for_pairs_is_served_from_two_strings(tmp_path, shape):
     predictor = predictor_of(shape)
     export_saved_model(predictor, tmp_path / "1")
     outputs = served(tmp_path / "1", texts=TEXTS, texts_b=TEXTS[::-1])
-    for index, prediction in enumerate(predictor(list(zip(TEXTS, TEXTS[::-1])))):
-        if shape == "pair":
-            assert outputs["label"][index] == prediction.label
-        else:
-            assert outputs["value"][index] == pytest.approx(prediction.value, abs=1e-4)
+    predictions = predictor(list(zip(TEXTS, TEXTS[::-1])))
+    if shape == "pair":
+        assert_labels(outputs, predictions)
+    else:
+        assert outputs["value"] == pytest.approx([prediction.value for prediction in predictions], abs=1e-4)
 
 
 @pytest.mark.exhaustive
@@ -163,10 +167,17 @@ def test_tokens_in_the_graph_have_the_offsets_of_the_batch_form_and_a_foreign_wo
     assert exact > 100
 
 
-def test_without_tf2onnx_the_message_names_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "tf2onnx", None)
-    with pytest.raises(MissingDependencyError, match="pip install tf2onnx"):
-        export_onnx(BertEncoder(CONFIG), tmp_path / "encoder.onnx")
+@pytest.mark.parametrize(
+    ("missing", "use", "advice"),
+    [
+        ("tf2onnx", lambda path: export_onnx(BertEncoder(CONFIG), path), "pip install tf2onnx"),
+        ("onnxruntime", lambda path: OnnxModel(path, CONFIG), r"pip install .bertlab\[onnx\]"),
+    ],
+)
+def test_without_a_package_the_message_names_what_to_install(tmp_path, monkeypatch, missing, use, advice):
+    monkeypatch.setitem(sys.modules, missing, None)
+    with pytest.raises(MissingDependencyError, match=advice):
+        use(tmp_path / "model.onnx")
 
 
 @pytest.mark.exhaustive
@@ -180,10 +191,7 @@ def test_a_classifier_of_any_family_on_wordpieces_is_served_from_strings(name, t
     config = family(name).config(vocab_size=len(TOKENIZER.vocabulary), initializer_range=0.5, **sizes, **own)
     predictor = Predictor(SequenceClassifier(config, num_labels=3), TOKENIZER, info_of("sentence"))
     export_saved_model(predictor, tmp_path / "1")
-    outputs = served(tmp_path / "1", texts=TEXTS)
-    for index, prediction in enumerate(predictor(TEXTS)):
-        assert outputs["label"][index] == prediction.label
-        assert outputs["probability"][index] == pytest.approx(prediction.probability, abs=1e-5)
+    assert_labels(served(tmp_path / "1", texts=TEXTS), predictor(TEXTS))
 
 
 def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_path):
@@ -192,12 +200,6 @@ def test_a_model_whose_tokenizer_is_not_in_the_graph_is_refused_with_advice(tmp_
     with pytest.raises(ConfigError, match="a SavedModel takes strings.* has none here: export with --onnx"):
         export_saved_model(predictor, tmp_path / "1")
     assert not (tmp_path / "1").exists()
-
-
-def test_without_onnxruntime_the_message_names_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    with pytest.raises(MissingDependencyError, match=r"pip install .bertlab\[onnx\]"):
-        OnnxModel(tmp_path / "model.onnx", CONFIG)
 
 
 @pytest.mark.parametrize(

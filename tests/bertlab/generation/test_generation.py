@@ -15,17 +15,8 @@ from keras import ops
 from bertlab import checkpoints, families, models
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.generation import (
-    GenerationSettings,
-    beam_search,
-    beams,
-    compiling,
-    continuing,
-    generate,
-    generate_text,
-    program,
-)
-from bertlab.generation.beams import _largest
+from bertlab.generation import GenerationSettings, compiling, continuing, generate, generate_text, program
+from bertlab.generation.beams import _largest, beam_searches
 from bertlab.generation.choosing import choose, keep_nucleus, keep_top, log_softmax
 from bertlab.generation.compiling import compiled, traced
 from bertlab.generation.reading import CachedReader, WholeReader
@@ -101,11 +92,16 @@ def test_the_text_is_the_same_with_and_without_kept_keys(made, kind, prompts, op
         assert 1 <= len(text) <= 8 and 3 not in text[:-1] and (len(text) == 8 or text[-1] == 3)
 
 
-@pytest.mark.parametrize("options", [{}, dict(sampling=True, temperature=0.5, top_k=9, top_p=0.9), dict(beams=2)])
+@pytest.mark.parametrize("options", [
+    {}, dict(sampling=True, temperature=0.5, top_k=9, top_p=0.9), dict(beams=2),
+    dict(max_new_tokens=1), dict(max_new_tokens=1, sampling=True),  # which need no program
+])  # fmt: skip
 def test_xla_writes_the_text_that_is_written_without_kept_keys(made, options, xla):
-    options = GenerationSettings(max_new_tokens=6, **options)
+    options = GenerationSettings(**(dict(max_new_tokens=6) | options))
     prompts = [[5, 9, 7], [8]]
-    assert generate(made["gpt2"], prompts, options) == generate(made["gpt2"], prompts, options.replace(cache=False))
+    kept = generate(made["gpt2"], prompts, options)
+    assert kept == generate(made["gpt2"], prompts, options.replace(cache=False))
+    assert [len(text) for text in kept] == [options.max_new_tokens] * 2
 
 
 def test_padding_before_short_prompts_changes_nothing(made):
@@ -187,13 +183,6 @@ def _sums_of_rows(model, ids, others):
     return ops.sum(ids + others[0], axis=1)
 
 
-def test_a_text_of_one_token_needs_no_program(made):
-    for sampling in (False, True):
-        one = GenerationSettings(max_new_tokens=1, sampling=sampling)
-        texts = [generate(made["gpt2"], [[5], [7, 3]], one.replace(cache=cache)) for cache in (True, False)]
-        assert texts[0] == texts[1] and [len(text) for text in texts[0]] == [1, 1]
-
-
 # --- beams ---
 
 
@@ -222,7 +211,9 @@ def test_enough_beams_find_the_best_of_all_texts(of_five_tokens, penalty):
     texts = [text for length in range(1, longest + 1) for text in itertools.product(range(5), repeat=length)
              if end not in text[:-1] and (text[-1] == end or length == longest)]  # fmt: skip
     best = max(texts, key=score)
-    found, its_score = beam_search(CachedReader(model, [[1]] * 30, 4), 30, longest, penalty, end)
+    ((found, its_score),) = beam_searches(
+        CachedReader(model, [[1]] * 30, 4), 30, [longest], lambda length: length**penalty, end
+    )
     assert tuple(found) == best and its_score == pytest.approx(score(best), rel=1e-4)
 
 
@@ -232,10 +223,13 @@ def test_prompts_together_get_the_texts_and_scores_that_each_gets_alone(of_five_
     """Prompts of different lengths, whose texts end at different steps or not at all."""
     model, new = of_five_tokens, 9
     prompts = [[1, 3, 4, 0, 1, 3], [4], [0, 1], [3, 3, 3], [1], [0]]
-    of_one = CachedReader if cache else WholeReader
-    alone = [beam_search(of_one(model, [prompt] * 3, len(prompt) + new), 3, new, penalty, end) for prompt in prompts]
-    rows = [prompt for prompt in prompts for _ in range(3)]
-    together = beams.beam_searches(of_one(model, rows, 6 + new), 3, new, penalty, end)
+
+    def search(prompts):
+        rows = [prompt for prompt in prompts for _ in range(3)]
+        reader = (CachedReader if cache else WholeReader)(model, rows, max(map(len, rows)) + new)
+        return beam_searches(reader, 3, [new] * len(prompts), lambda length: length**penalty, end)
+
+    together, alone = search(prompts), [search([prompt])[0] for prompt in prompts]
     assert [text for text, _ in together] == [text for text, _ in alone]
     np.testing.assert_allclose([score for _, score in together], [score for _, score in alone], rtol=1e-5)
     assert len({len(text) for text, _ in alone if text[-1] == end}) > 1
@@ -245,12 +239,13 @@ def test_prompts_together_get_the_texts_and_scores_that_each_gets_alone(of_five_
 
 def test_many_prompts_are_read_in_several_batches_of_beams(made, monkeypatch):
     made_readers = []
+
+    def reader_of(model, rows, *rest, **named):
+        made_readers.append(len(rows))
+        return CachedReader(model, rows, *rest, **named)
+
     monkeypatch.setattr(continuing, "ROWS_BATCH_SIZE", 6)
-    monkeypatch.setattr(
-        continuing,
-        "CachedReader",
-        lambda *given, **named: made_readers.append(len(given[1])) or CachedReader(*given, **named),
-    )
+    monkeypatch.setattr(continuing, "CachedReader", reader_of)
     prompts, options = [[5, 9, 7, 1], [8], [3, 4], [6], [2, 2]], GenerationSettings(max_new_tokens=6, beams=3)
     together = generate(made["gpt2"], prompts, options)
     assert made_readers == [6, 6, 3]  # not one batch for each prompt
@@ -259,7 +254,7 @@ def test_many_prompts_are_read_in_several_batches_of_beams(made, monkeypatch):
 
 def test_more_beams_find_nothing_less_likely_than_one(made):
     def score(beams):
-        return beam_search(CachedReader(made["gpt2"], [[5, 9]] * beams, 10), beams, 8)[1]
+        return beam_searches(CachedReader(made["gpt2"], [[5, 9]] * beams, 10), beams, [8], lambda length: length)[0][1]
 
     assert score(1) <= score(4) + 1e-6
 
@@ -305,8 +300,6 @@ def test_a_text_begins_with_cls_and_ends_with_sep(made):
     continued = generate(made["bert"], [ids], GenerationSettings(max_new_tokens=5), end_id=words.vocabulary.sep_id)[0]
     text = generate_text(made["bert"], words, ["a b"], GenerationSettings(max_new_tokens=5))[0]
     assert text == words.decode(continued)
-    with pytest.raises(DataError, match="prompt 2 is empty"):
-        generate_text(made["bert"], words, ["a", "  "])
 
 
 @pytest.mark.slow
@@ -326,16 +319,12 @@ def test_the_command_continues_texts(made, tmp_path):
     [(["a " * 60], "prompt 1 has 61 tokens, the model only 40 positions: shorten it"),
      (["a", " "], "prompt 2 is empty; expected a text to continue")],
 )  # fmt: skip
-def test_the_command_names_a_prompt_that_it_cannot_continue_in_one_line(made, tmp_path, prompts, message):
-    checkpoints.save(made["bert"], tmp_path / "model", tokenizer(), format="bertlab")
-    options = [part for prompt in prompts for part in ("--prompt", prompt)]
-    result = CliRunner().invoke(cli, ["generate", str(tmp_path / "model"), *options])
-    assert isinstance(result.exception, DataError) and str(result.exception) == message
+def test_texts_that_cannot_be_continued_are_named_in_one_line(made, prompts, message):
+    with pytest.raises(DataError, match=f"^{message}$"):
+        generate_text(made["bert"], tokenizer(), prompts)
 
 
 def test_a_draw_is_below_one_in_every_precision():
-    from bertlab.generation.program import _below_one
-
     for precision in ("float32", "float64"):
-        drawn = _below_one(np.array([0.0, 0.5, 1 - 2.0**-30]).astype(precision))
+        drawn = program._below_one(np.array([0.0, 0.5, 1 - 2.0**-30]).astype(precision))
         assert drawn.dtype == precision and (drawn < 1).all() and drawn[1] == 0.5

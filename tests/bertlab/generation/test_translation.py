@@ -17,7 +17,7 @@ from bertlab.common.errors import ConfigError, DataError, VocabularyError
 from bertlab.families import BertConfig, MarianConfig
 from bertlab.generation import TranslationSettings, translate, translate_text
 from bertlab.generation.choosing import log_softmax
-from bertlab.generation.target_reading import CachedTargetReader, WholeTargetReader
+from bertlab.generation.reading import CachedTargetReader, WholeTargetReader
 
 
 @pytest.fixture(scope="module")

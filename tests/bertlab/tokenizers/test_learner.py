@@ -151,11 +151,6 @@ def test_tokens_are_in_the_order_special_reserved_alphabet_merges():
     assert vocabulary.pieces == (*SPECIAL_TOKENS, "[unused0]", "[unused1]", *letters, "##ug", "hug")
 
 
-def test_intermediate_tokens_stay_in_the_vocabulary():
-    vocabulary = learn_from_counts({"the": 9}, 1000, score="frequency", progress=False)
-    assert vocabulary.pieces[-2:] == ("##he", "the")
-
-
 def test_a_smaller_vocabulary_is_a_prefix_of_a_larger_one():
     words = Counter(ENGLISH.lower().split())
     large = learn_pieces(words, 120, progress=False)
@@ -163,13 +158,14 @@ def test_a_smaller_vocabulary_is_a_prefix_of_a_larger_one():
         assert large.vocabulary(size) == learn_from_counts(words, size, progress=False)
 
 
-def test_a_small_corpus_gives_fewer_tokens_than_asked_for():
-    vocabulary = learn_from_counts({"ab": 2, "cd": 1}, 1000, progress=False)
-    assert "ab" in vocabulary and "cd" not in vocabulary  # seen once: below the least frequency
-
-
-def test_no_words_give_the_special_tokens():
-    assert learn_from_counts({}, 100, progress=False).pieces == SPECIAL_TOKENS
+@pytest.mark.parametrize(
+    ("words", "last"),
+    [({"the": 9}, ("##he", "the")), ({"ab": 2, "cd": 1}, ("##d", "ab")), ({}, SPECIAL_TOKENS)],
+    ids=["intermediate tokens stay", "a pair that is seen once is not merged", "no words"],
+)
+def test_a_small_corpus_gives_fewer_tokens_than_asked_for(words, last):
+    vocabulary = learn_from_counts(words, 1000, score="frequency", progress=False)
+    assert vocabulary.pieces[-len(last) :] == last
 
 
 def test_words_with_a_dropped_character_take_no_part():
@@ -178,14 +174,15 @@ def test_words_with_a_dropped_character_take_no_part():
     assert learned.merges == (("b", "##b"), ("a", "##a"))  # 1/8 > 1/9, and no merge of a with ##b
 
 
-def test_of_equally_frequent_characters_the_lower_code_point_is_kept():
-    learned = learn_pieces({"c": 1, "b": 1, "a": 1}, 100, alphabet_limit=2, progress=False)
-    assert learned.alphabet == ("a", "b")
-
-
-def test_words_that_are_too_long_take_no_part():
-    learned = learn_pieces({"ab": 9, "ccc": 9}, 100, max_chars_per_word=2, progress=False)
-    assert learned.alphabet == ("a", "b", "##a", "##b")
+@pytest.mark.parametrize(
+    ("words", "settings", "alphabet"),
+    [
+        ({"c": 1, "b": 1, "a": 1}, dict(alphabet_limit=2), ("a", "b")),  # of equally frequent ones the lower code point
+        ({"ab": 9, "ccc": 9}, dict(max_chars_per_word=2), ("a", "b", "##a", "##b")),
+    ],
+)
+def test_characters_and_words_beyond_the_limits_take_no_part(words, settings, alphabet):
+    assert learn_pieces(words, 100, progress=False, **settings).alphabet == alphabet
 
 
 def test_the_order_of_the_words_does_not_matter():

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bertlab.common.errors import ConfigError, DataError
-from bertlab.tokenizers.wordpiece import fast_words, learner_counting
+from bertlab.tokenizers.wordpiece import fast, learner_counting
 from bertlab.tokenizers.wordpiece.basic import BasicTokenizer
 from bertlab.tokenizers.wordpiece.learner_counting import count_words, read_texts
 
@@ -17,6 +17,13 @@ anything = st.text(st.one_of(st.characters(codec="utf-8"), awkward, st.sampled_f
 
 def count(texts, **settings):
     return count_words(texts, progress=False, **settings)
+
+
+@pytest.fixture
+def path(tmp_path, monkeypatch):
+    """Of a file that is read in small blocks."""
+    monkeypatch.setattr(learner_counting, "BLOCK", 16)
+    return tmp_path / "text.txt"
 
 
 @settings(max_examples=400, deadline=None)
@@ -30,7 +37,7 @@ def test_counts_are_those_of_the_basic_tokenizer_on_the_whole_text(texts, lowerc
 @given(st.text(st.characters(min_codepoint=33, max_codepoint=126), min_size=1), st.booleans())
 def test_the_short_cut_for_ascii_is_exact(chunk, lowercase):
     basic = BasicTokenizer(lowercase=lowercase)
-    assert fast_words.FastWords(basic)(chunk) == [word.text for word in basic.words(chunk)]
+    assert fast.FastWords(basic)(chunk) == [word.text for word in basic.words(chunk)]
 
 
 def test_several_processes_count_the_same():
@@ -38,16 +45,10 @@ def test_several_processes_count_the_same():
     assert count(texts, workers=2) == count(texts)
 
 
-def test_forgetting_rare_words_keeps_the_frequent_ones_and_the_bound():
-    texts = [f"often word{number}" for number in range(1000)] + ["twice twice"]
-    words = count(texts, max_words=100)
-    assert words["often"] == 1000
-    assert len(words) <= 100
-
-
-def test_the_bound_holds_while_the_text_is_being_read(monkeypatch):
-    monkeypatch.setattr(learner_counting, "BLOCK", 100)
-    words = count((f"often word{number}" for number in range(1000)), max_words=50)
+@pytest.mark.parametrize("block", [learner_counting.BLOCK, 100])
+def test_forgetting_rare_words_keeps_the_frequent_ones_and_the_bound(monkeypatch, block):
+    monkeypatch.setattr(learner_counting, "BLOCK", block)
+    words = count([*(f"often word{number}" for number in range(1000)), "twice twice"], max_words=50)
     assert words["often"] == 1000
     assert len(words) <= 50
 
@@ -56,26 +57,22 @@ def test_chunks_forgotten_and_met_again_are_counted(monkeypatch):
     texts = [f"a{number % 50}, b" for number in range(500)]
     expected = count(texts)
     monkeypatch.setattr(learner_counting, "BLOCK", 40)
-    monkeypatch.setattr(fast_words, "TABLE_CHUNKS", 10)
+    monkeypatch.setattr(fast, "TABLE_CHUNKS", 10)
     assert count(texts) == expected
 
 
 # --- files ---
 
 
-def test_files_are_cut_at_line_ends_and_lose_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(learner_counting, "BLOCK", 16)
+def test_files_are_cut_at_line_ends_and_lose_nothing(path):
     text = "one line\na much longer line than the block is\nlast without end"
-    path = tmp_path / "text.txt"
     path.write_text(text, encoding="utf-8")
     blocks = list(read_texts([path, path]))
     assert "".join(blocks) == text * 2
     assert all(block.endswith(("\n", " ")) or block == "without end"[-len(block) :] for block in blocks)
 
 
-def test_a_line_longer_than_a_block_is_cut_between_words(tmp_path, monkeypatch):
-    monkeypatch.setattr(learner_counting, "BLOCK", 16)
-    path = tmp_path / "text.txt"
+def test_a_line_longer_than_a_block_is_cut_between_words(path):
     path.write_text("wörd " * 100, encoding="utf-8")
     assert count(read_texts([path]), strip_accents=False) == {"wörd": 100}
 
@@ -86,29 +83,14 @@ def test_a_line_longer_than_a_block_is_cut_between_words(tmp_path, monkeypatch):
         (b"fine\nfine\nbr\xffken\n", r"text.txt line 3: not UTF-8 \(byte 0xff: invalid start byte\)"),
         (b"fine\nlast \xc3", r"text.txt line 2: not UTF-8 \(byte 0xc3: unexpected end of data\)"),
         ("fine\n".encode("utf-16-le"), "text.txt line 1: contains a NUL byte; expected UTF-8 text: convert UTF-16"),
+        (b"good line\n" * 40 + b"bad \xff\n", "line 41: not UTF-8"),
+        (b"first line, all\n" + b"x" * 200, "text.txt line 2: 80 bytes without a space"),
     ],
 )
-def test_bytes_that_are_not_text_are_named_by_file_and_line(tmp_path, content, message):
-    path = tmp_path / "text.txt"
+def test_bytes_that_are_not_text_are_named_by_file_and_line(path, monkeypatch, content, message):
+    monkeypatch.setattr(learner_counting, "MAX_LINE_PART", 64)
     path.write_bytes(content)
     with pytest.raises(DataError, match=message):
-        list(read_texts([path]))
-
-
-def test_the_line_is_counted_over_blocks(tmp_path, monkeypatch):
-    monkeypatch.setattr(learner_counting, "BLOCK", 16)
-    path = tmp_path / "text.txt"
-    path.write_bytes(b"good line\n" * 40 + b"bad \xff\n")
-    with pytest.raises(DataError, match="line 41: not UTF-8"):
-        list(read_texts([path]))
-
-
-def test_endless_bytes_without_a_space_are_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(learner_counting, "BLOCK", 16)
-    monkeypatch.setattr(learner_counting, "MAX_LINE_PART", 64)
-    path = tmp_path / "text.txt"
-    path.write_bytes(b"first line, all\n" + b"x" * 200)
-    with pytest.raises(DataError, match="text.txt line 2: 80 bytes without a space"):
         list(read_texts([path]))
 
 
@@ -120,22 +102,16 @@ def test_a_missing_file_is_named(tmp_path):
 # --- settings ---
 
 
-def test_one_string_instead_of_a_list_is_refused():
-    with pytest.raises(ConfigError, match="wrap it in a list"):
-        count("hello")
-
-
-def test_an_item_that_is_no_string_is_named():
-    with pytest.raises(DataError, match="text 1: expected a string, found bytes"):
-        count(["fine", b"not fine"])
-
-
-def test_half_a_surrogate_pair_is_named():
-    with pytest.raises(DataError, match=r"text 1, character 2: a lone surrogate \(U\+DCFF\)"):
-        count(["é", "é \udcff"])
-
-
-@pytest.mark.parametrize("wrong", [dict(workers=0), dict(max_words=0)])
-def test_a_count_below_one_is_refused(wrong):
-    with pytest.raises(ConfigError, match=f"{next(iter(wrong))} must be at least 1"):
-        count(["a"], **wrong)
+@pytest.mark.parametrize(
+    ("texts", "settings", "error", "message"),
+    [
+        ("hello", {}, ConfigError, "wrap it in a list"),
+        (["fine", b"not fine"], {}, DataError, "text 1: expected a string, found bytes"),
+        (["é", "é \udcff"], {}, DataError, r"text 1, character 2: a lone surrogate \(U\+DCFF\)"),
+        (["a"], dict(workers=0), ConfigError, "workers must be at least 1"),
+        (["a"], dict(max_words=0), ConfigError, "max_words must be at least 1"),
+    ],
+)
+def test_what_cannot_be_counted_is_named(texts, settings, error, message):
+    with pytest.raises(error, match=message):
+        count(texts, **settings)

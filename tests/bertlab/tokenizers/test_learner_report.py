@@ -9,7 +9,7 @@ from bertlab.cli.vocab import vocab
 from bertlab.common.errors import DataError
 from bertlab.tokenizers.wordpiece.learner import SPECIAL_TOKENS, learn_pieces
 from bertlab.tokenizers.wordpiece.vocabulary import Vocabulary
-from bertlab.tokenizers.wordpiece.vocabulary_report import measure, measure_sizes, plot_sizes, spread_sizes
+from bertlab.tokenizers.wordpiece.vocabulary_report import measure, measure_sizes, plot_sizes
 
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 
@@ -42,19 +42,13 @@ def test_measuring_on_nothing_is_refused():
         measure(Vocabulary(SPECIAL_TOKENS), {})
 
 
-def test_a_larger_vocabulary_of_the_same_run_never_covers_less():
+def test_a_larger_vocabulary_of_the_same_run_never_covers_less_from_the_alphabet_to_everything():
     learned = learn_pieces(WORDS, 1000, progress=False)
     reports = measure_sizes(learned, WORDS)
-    assert [report.size for report in reports] == spread_sizes(learned)
-    coverage = [report.coverage for report in reports]
-    assert coverage == sorted(coverage)
-    assert reports[-1].coverage == 1 and reports[-1].fertility == 1
-
-
-def test_sizes_reach_from_the_alphabet_to_everything():
-    learned = learn_pieces(WORDS, 1000, progress=False)
-    sizes = spread_sizes(learned)
+    sizes, coverage = [report.size for report in reports], [report.coverage for report in reports]
     assert (sizes[0], sizes[-1]) == (learned.smallest, len(learned.pieces))
+    assert sizes == sorted(sizes) and coverage == sorted(coverage)
+    assert reports[-1].coverage == 1 and reports[-1].fertility == 1
 
 
 def test_the_plot_is_written_and_shows_both_quantities(tmp_path):
@@ -69,25 +63,14 @@ def test_the_plot_is_written_and_shows_both_quantities(tmp_path):
 # --- commands ---
 
 
-def test_learn_writes_a_vocabulary_that_can_be_read(text, tmp_path):
-    result = run("learn", text, "--size", 60, "--out", tmp_path / "new" / "vocab.txt", "--json")
-    assert result.exit_code == 0
-    vocabulary = Vocabulary.from_file(tmp_path / "new" / "vocab.txt")
+def test_learn_writes_a_vocabulary_that_can_be_read_twice_the_same_bytes(text, tmp_path):
+    paths = [tmp_path / "new" / name for name in ("a.txt", "b.txt")]
+    results = [run("learn", text, "--size", 60, "--out", path, "--json") for path in paths]
+    vocabulary = Vocabulary.from_file(paths[0])
     assert {"the", "cat", "e", "##e"} <= set(vocabulary.pieces)
-    printed = json.loads(result.stdout)
-    assert printed["size"] == len(vocabulary)
-    assert printed["sha256"] == vocabulary.sha256
-
-
-def test_learning_twice_gives_the_same_bytes(text, tmp_path):
-    for name in ("a", "b"):
-        run("learn", text, "--size", 60, "--out", tmp_path / name)
-    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-
-
-def test_learn_says_when_the_corpus_is_too_small(text, tmp_path):
-    result = run("learn", text, "--size", 8000, "--out", tmp_path / "vocab.txt")
-    assert "Expected 8,000 tokens, got fewer" in result.stderr
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    printed = json.loads(results[0].stdout)
+    assert (printed["size"], printed["sha256"]) == (len(vocabulary), vocabulary.sha256)
 
 
 def test_learn_names_file_and_line_of_broken_text(tmp_path):
@@ -98,9 +81,10 @@ def test_learn_names_file_and_line_of_broken_text(tmp_path):
     assert not (tmp_path / "vocab.txt").exists()
 
 
-def test_cased_keeps_capitals_and_accents(text, tmp_path):
-    run("learn", text, "--size", 400, "--out", tmp_path / "vocab.txt", "--cased")
+def test_cased_keeps_capitals_and_accents_and_too_small_a_corpus_is_told(text, tmp_path):
+    result = run("learn", text, "--size", 400, "--out", tmp_path / "vocab.txt", "--cased")
     assert "Éclair" in Vocabulary.from_file(tmp_path / "vocab.txt")
+    assert "Expected 400 tokens, got fewer" in result.stderr
 
 
 def test_show_splits_words_and_measures_text(text, tmp_path):

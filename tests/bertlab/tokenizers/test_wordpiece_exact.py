@@ -120,24 +120,12 @@ def test_random_lines_in_many_scripts_give_the_published_tokens(lowercase):
 @needs_same_unicode
 @pytest.mark.exhaustive
 @CASES
-def test_half_a_million_random_lines_give_the_published_tokens(lowercase):
-    sample = random_lines(20_000, seed=3)
-    vocabulary = vocabulary_of(word for line in sample for word in oracle.words(line, lowercase))
-    tokenizer = WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=12)
-    graph = tokenizer.graph()
-    for part in range(50):
-        lines = random_lines(10_000, seed=100 + part)
-        assert_forms_agree(lines, [oracle.words(line, lowercase) for line in lines], tokenizer, graph)
-
-
-@needs_same_unicode
-@pytest.mark.exhaustive
-@CASES
-def test_real_lines_give_the_published_tokens(lowercase):
-    lines = real_lines()
+@pytest.mark.parametrize("real", [True, False], ids=["real", "random"])
+def test_half_a_million_lines_give_the_published_tokens(lowercase, real):
+    lines = real_lines() if real else [line for part in range(50) for line in random_lines(10_000, seed=100 + part)]
     assert len(lines) > 200_000
     vocabulary = vocabulary_of(word for line in lines[::40] for word in oracle.words(line, lowercase))
-    tokenizer = WordPieceTokenizer(vocabulary, lowercase)
+    tokenizer = WordPieceTokenizer(vocabulary, lowercase, max_chars_per_word=200 if real else 12)
     graph = tokenizer.graph()
     for start in range(0, len(lines), 10_000):
         part = lines[start : start + 10_000]
@@ -172,23 +160,15 @@ def test_any_text_gives_the_published_tokens_under_every_setting(index, lines):
 
 @settings(max_examples=150, deadline=None)
 @given(TEXT)
-def test_offsets_of_a_word_cut_out_that_word(text):
-    tokenizer = TOKENIZERS[0]
-    words = tokenizer.words(text)
+def test_offsets_of_a_word_cut_out_that_word_and_every_character_that_counts_belongs_to_a_token(text):
+    tokenizer, covered = TOKENIZERS[0], np.zeros(len(text), bool)
     encoding = tokenizer.encode_with_offsets(text)
-    for number, word in enumerate(words):
+    for number, word in enumerate(tokenizer.words(text)):
         spans = encoding.offsets[encoding.word_ids == number]
         cut_out = tokenizer.words(text[spans[:, 0].min() : spans[:, 1].max()])
         # A sigma looks beyond the word: both of its forms may stand for it once the rest is cut away.
         assert [found.text.replace("ς", "σ") for found in cut_out] == [word.text.replace("ς", "σ")]
-
-
-@settings(max_examples=150, deadline=None)
-@given(TEXT)
-def test_every_character_that_counts_belongs_to_a_token(text):
-    tokenizer = TOKENIZERS[0]
-    covered = np.zeros(len(text), bool)
-    for start, end in tokenizer.encode_with_offsets(text).offsets:
+    for start, end in encoding.offsets:
         assert 0 <= start < end <= len(text)
         covered[start:end] = True
     for char, is_covered in zip(text, covered, strict=True):

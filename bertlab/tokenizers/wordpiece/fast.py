@@ -1,26 +1,131 @@
-"""The fast form: the same tokens as the readable form, for one text or many.
+"""The fast form: the same tokens as the readable form (`basic`, `tokenizer`), for one text or many.
 
-A text costs a split into chunks and a look-up of each in a table, whose entries are the ids as bytes: joined, they are
-the text's ids. A chunk that is not in the table is cut into words (`fast_words`) and these into tokens.
+A *chunk* is the text between two blanks. Its words never depend on the text around it, and the same chunks come again
+and again ("the" is one in twenty). So a text costs a split into chunks and a look-up of each in a table, whose entries
+are the ids as bytes: joined, they are the text's ids. A chunk that is not in the table is cut into words (`FastWords`)
+and these into tokens (`LongestMatch`).
 """
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from itertools import accumulate
 
 import numpy as np
 
-from bertlab.tokenizers.wordpiece.basic import Word
+from bertlab.tokenizers.wordpiece.basic import BasicTokenizer, Word, lone_form
 from bertlab.tokenizers.wordpiece.encoding import Ragged, RaggedEncoding
-from bertlab.tokenizers.wordpiece.fast_words import ASCII_WORD, ChunkTable, FastWords, chunks_of
-from bertlab.tokenizers.wordpiece.unicode import CJK_RANGES, WHITESPACE
+from bertlab.tokenizers.wordpiece.unicode import (
+    CASE_IGNORABLE,
+    CASED,
+    CJK_RANGES,
+    COMBINING_CLASS,
+    DROPPED,
+    NONSPACING_MARKS,
+    WHITESPACE,
+)
 
+TABLE_CHUNKS = 1 << 18  # a table is emptied when it has so many, about 50 MB
+MAX_CHUNK_LENGTH = 128  # longer ones are unlikely to come again: not kept
 ID_BYTES = array("i").itemsize
+ASCII_WORD = re.compile("[0-9A-Za-z]+|[^0-9A-Za-z]")
+# `str.split` also cuts at these control characters, but BERT drops them: "a\x0bb" is one word.
+_DROPPED_BLANKS = re.compile("[" + "".join(sorted(char for char in DROPPED if char.isspace())) + "]")
 _CJK = "".join(f"{chr(first)}-{chr(last)}" for first, last in CJK_RANGES)
 _BLANKS = re.escape("".join(sorted(WHITESPACE)))
 _CHUNK = re.compile(f"[^{_BLANKS}]+")
 _CHUNK_OR_CJK = re.compile(f"[{_CJK}]|[^{_BLANKS}{_CJK}]+")
+_IN_CONTEXT = "\0"  # stands for a character whose normal form depends on others; a text's own \0 is dropped
+_CAPITAL_SIGMA = "Σ"
+
+
+# === From text to words ===
+
+
+def chunks_of(text: str) -> list[str]:
+    """The parts of a text between blanks."""
+    return _DROPPED_BLANKS.sub("", text).split()
+
+
+class ChunkTable(dict):
+    """chunk → what `make` makes of it, when the chunk is first asked for.
+
+    Values must not be changed. The table may be emptied at any time, so several threads can use it.
+    """
+
+    def __init__(self, make: Callable):
+        super().__init__()
+        self._make = make
+
+    def __missing__(self, chunk):
+        made = self._make(chunk)
+        if len(self) >= TABLE_CHUNKS:
+            self.clear()
+        if len(chunk) <= MAX_CHUNK_LENGTH:
+            self[chunk] = made
+        return made
+
+
+class FastWords:
+    """Cuts chunks into words by the rules of a `BasicTokenizer`."""
+
+    def __init__(self, basic: BasicTokenizer):
+        self._basic = basic
+        self._forms = character_forms(basic.lowercase, basic.strip_accents, basic.split_cjk)
+
+    def __call__(self, chunk: str) -> list[str]:
+        """The words of a chunk."""
+        if chunk.isascii() and chunk.isprintable():
+            return ASCII_WORD.findall(chunk.lower() if self._basic.lowercase else chunk)
+        text = chunk
+        if _CAPITAL_SIGMA in text and self._basic.lowercase:
+            text = re.sub(_CAPITAL_SIGMA, lambda match: _small_sigma(chunk, match.start()), text)
+        text = text.translate(self._forms)
+        if _IN_CONTEXT in text:
+            return [word.text for word in self._basic.words(chunk)]
+        return text.split()
+
+
+class CharacterForms(dict):
+    """A table for `str.translate`: a character's normal form, with spaces around what is a word by itself.
+
+    A character whose normal form depends on its neighbours (a mark that is sorted among others) becomes `_IN_CONTEXT`.
+    """
+
+    def __init__(self, lowercase: bool, strip_accents: bool, split_cjk: bool):
+        super().__init__()
+        self._rules, self._strip_accents = (lowercase, strip_accents, split_cjk), strip_accents
+
+    def __missing__(self, code: int) -> str:
+        form = lone_form(chr(code), *self._rules)
+        if self._strip_accents:
+            form = "".join([part for part in form if part not in NONSPACING_MARKS])
+            if not COMBINING_CLASS.keys().isdisjoint(form):
+                form = _IN_CONTEXT
+        if any(part.isspace() and part != " " for part in form):
+            form = _IN_CONTEXT
+        self[code] = form
+        return form
+
+
+character_forms = cache(CharacterForms)  # one for all tokenizers with these settings and any vocabulary
+
+
+def _small_sigma(text: str, index: int) -> str:
+    """ς or σ for a capital sigma: see `basic.lower_sigma`."""
+    return "ς" if _deciding(text, index, 1) not in CASED and _deciding(text, index, -1) in CASED else "σ"
+
+
+def _deciding(text: str, index: int, step: int) -> str:
+    """The next character in this direction that decides about a Σ; "" at an end of the text."""
+    index += step
+    while 0 <= index < len(text) and (text[index] in CASE_IGNORABLE or text[index] in DROPPED):
+        index += step
+    return text[index] if 0 <= index < len(text) else ""
+
+
+# === From words to tokens ===
 
 
 class BatchTokenizer:
@@ -115,8 +220,9 @@ class LongestMatch:
             if (size := len(piece) - len(mark)) > 2:
                 sizes.add(size)
         # → these sizes, and the id and size of the token to take if none of them fits
+        index = own.ids
         self._starts = {
-            start: (sorted(sizes, reverse=True), own.get(start, own.get(start[:-1])), 2 if start in own else 1)
+            start: (sorted(sizes, reverse=True), index.get(start, index.get(start[:-1])), 2 if start in own else 1)
             for start, sizes in longer.items()
         }
 
