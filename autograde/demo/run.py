@@ -8,12 +8,12 @@ from autograde.demo.sample_class import make_class
 from autograde.grader.book.course import make_course
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading.grade import Report, grade, open_assignment
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.pages.feedback import write_feedback
 from autograde.grader.pages.report import write_report
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
+from autograde.sandbox.launchers import SharedLauncher
 from bertlab.common.files import write_text
 
 NOTEBOOK = ASSIGNMENT = "03_attention"

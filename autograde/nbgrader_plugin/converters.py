@@ -27,13 +27,12 @@ from autograde.grader.book.group_hand_ins import copies, follow
 from autograde.grader.book.manual_points.for_feedback import given_by_people
 from autograde.grader.grading import grade as grading
 from autograde.grader.grading.autograded import autograded
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.pages.feedback import feedback_page
 from autograde.grader.reading.repair import read_submission
 from autograde.release.released_checks import warnings
-from autograde.sandbox.launchers import open_launcher
+from autograde.sandbox.launchers import SharedLauncher, open_launcher
 
 
 class SubmissionExporter(NotebookExporter):

@@ -1,8 +1,7 @@
 """Grading on other machines: submissions go to the workers of a Dask cluster, verdicts come back.
 
-Each worker makes sandboxes of its own, so bubblewrap must work there too. No file system is shared: a submission's
-files travel as bytes, verdicts as JSON text, and only the machine with the course writes. A worker that is lost costs
-time: Dask gives its submissions to another one. The cluster gets the course's secret and every submission, so it must
+Each worker makes sandboxes of its own. No file system is shared: a submission's files travel as bytes, verdicts as JSON
+text, and only the machine with the course writes. The cluster gets the course's secret and every submission, so it must
 be trusted as the grader's own machine is, and its connections protected (Dask: `--tls-*`).
 """
 
@@ -25,13 +24,13 @@ from autograde.grader.grading.grade import (
     grade_within,
     upstream_sources,
 )
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import file_behind
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import UpstreamSources
 from autograde.grader.hand_ins.digests import beside
 from autograde.grader.reading.repair import read_submission
+from autograde.sandbox.launchers import SharedLauncher
 
 _PATIENCE = 20.0  # seconds for the scheduler to answer
 

@@ -2,9 +2,8 @@
 
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, run, judge ─▶ this thread: gradebook, autograded/, results/
 
-A submission's records are written last, after its grades: they mark it as done. After a kill and a new start, the loop
-grades the submissions without records. Grading is a function of the file, its upstream modules (see upstream.py), the
-release and the course's secret, so a submission that is graded twice gets the same verdict twice.
+A submission's records are written last, after its grades: they mark it as done, and a new start after a kill goes on
+with the others. Verdicts depend on the file, its upstream modules, the release and the course's secret alone.
 """
 
 import contextlib
@@ -26,7 +25,6 @@ from autograde.grader.book.late import hand_in_time, penalty_to_take
 from autograde.grader.book.store import damaged
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.budget import Budget
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded, grade_notebook
 from autograde.grader.grading.results import Result, last_result
 from autograde.grader.grading.submission import LIMITS, MAX_TRIES
@@ -40,6 +38,7 @@ from autograde.grader.grading.upstream import (
 )
 from autograde.grader.hand_ins.digests import digest
 from autograde.grader.reading.template import Template, TemplateError
+from autograde.sandbox.launchers import SharedLauncher
 from autograde.sandbox.limits import Limits
 from bertlab.common.errors import BertLabError
 from bertlab.common.files import write_text
@@ -102,18 +101,13 @@ def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> A
         if not catalogue.of_notebook(path.stem):
             raise InputError(f"{path}: the catalogue has no exercises for this notebook; check its name")
     templates = {path.stem: variants.released(course, name, path) for path in paths}
-    others = [
-        (other, template) for other in assignments(course) if other != name for template in _released(course, other)
-    ]
-    released = (*others, *((name, template) for template in templates.values()))
-    return Assignment(course, name, templates, read_secret(course), limits, released)
-
-
-def _released(course: Path, name: str) -> Iterator[Template]:
-    """The readable notebooks of an assignment: damage in another assignment must not stop this one."""
-    for path in sorted((course / "release" / name).glob("*.ipynb")):
-        with contextlib.suppress(TemplateError, OSError):
-            yield variants.released(course, name, path)
+    released = []
+    for other in assignments(course):
+        for path in sorted((course / "release" / other).glob("*.ipynb")) if other != name else ():
+            with contextlib.suppress(TemplateError, OSError):  # damage in another assignment must not stop this one
+                released.append((other, variants.released(course, other, path)))
+    released += [(name, template) for template in templates.values()]
+    return Assignment(course, name, templates, read_secret(course), limits, tuple(released))
 
 
 def edition_of(assignment: Assignment, student: str, notebook: str) -> Template:
@@ -374,8 +368,3 @@ def _finish(assignment, item: Submission, result: Callable[[], list[Graded]], bo
     else:
         report.graded += 1
         report.technical += any(one.result.failed_technically for one in graded)
-
-
-def without_time(result: Result) -> Result:
-    """A record without its duration, so that it is the same each time."""
-    return replace(result, seconds=0.0)

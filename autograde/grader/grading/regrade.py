@@ -17,10 +17,10 @@ from autograde.grader.book.group_hand_ins import copies, follow
 from autograde.grader.book.late import penalty_to_take
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.grade import Assignment, grade_within
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.results import FOLDER, Result, load_results
 from autograde.grader.hand_ins.digests import digest
+from autograde.sandbox.launchers import SharedLauncher
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,8 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from autograde.common.dependencies import ParsedCell
-from autograde.grader.reading.lacking_modules import without_lacking_modules
 from autograde.grader.reading.notebook import Cell, DamagedFile, read_notebook
-from autograde.grader.reading.source import alike, significant, without_commands
+from autograde.grader.reading.source import alike, significant, without_commands, without_lacking_modules
 from autograde.grader.reading.template import CHECK, SETUP, Template, TemplateCell
 
 _ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it

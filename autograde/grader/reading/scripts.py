@@ -8,7 +8,7 @@ import ast
 import re
 
 from autograde.common.dependencies import ParsedCell
-from autograde.common.syntax import LARGEST, is_bounded, parse
+from autograde.common.syntax import LARGEST, error_in, is_bounded
 from autograde.grader.reading.source import KEEP_BODY, without_commands
 
 _MARK = re.compile(r"^# (?:%%(?=[ \t]|$)[^\n]*|In ?\[[ \d]*\]:?)[ \t]*$", re.MULTILINE)  # not Colab's `# %%time`
@@ -98,10 +98,6 @@ def what_it_is(text: str) -> str:
         return "not a notebook (it is not JSON)"
     if not is_bounded(text):
         return f"a Python script of {len(text) // 1000} kB without cell marks (# %%), not a notebook"
-    try:
-        parse(text)
-    except SyntaxError as error:
-        return f"a Python script that Python cannot read (line {error.lineno}: {error.msg}), not a notebook"
-    except (ValueError, RecursionError, MemoryError):
-        pass
-    return "a Python script that Python cannot read, not a notebook"
+    error = error_in(text)
+    where = f" (line {error.lineno}: {error.msg})" if error else ""
+    return f"a Python script that Python cannot read{where}, not a notebook"

@@ -34,10 +34,10 @@ from autograde.common.errors import SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.grading import cluster
 from autograde.grader.grading.grade import Assignment, grade
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import Result
 from autograde.release import editions
+from autograde.sandbox.launchers import SharedLauncher
 
 ROOT = Path(__file__).parents[4]
 

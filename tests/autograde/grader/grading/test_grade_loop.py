@@ -33,7 +33,6 @@ from autograde.common.errors import InputError, SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.grade import anything_new, find_submissions, grade
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import Result
@@ -41,6 +40,7 @@ from autograde.grader.hand_ins.digests import digest
 from autograde.grader.reading.repair import read_submission
 from autograde.judging.verdict import Verdict
 from autograde.release import editions
+from autograde.sandbox.launchers import SharedLauncher
 
 
 @pytest.fixture(scope="module")

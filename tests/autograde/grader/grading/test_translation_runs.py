@@ -9,7 +9,7 @@ from autograde.boundary.roles import transformer_shapes
 from autograde.boundary.weights_file import TRANSLATION, Weights, read_weights
 from autograde.exercises import runs
 from autograde.exercises.n13_decoder.transformer import transformer
-from autograde.grader.grading import translation_runs
+from autograde.grader.grading import training_runs
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.whose_weights import with_doubts
 from autograde.student.translation_run import END, PAD, START
@@ -47,23 +47,23 @@ def written_by(made: Weights, sources: np.ndarray, tokens: int) -> np.ndarray:
 
 def test_sentences_that_the_model_writes_token_by_token_are_those_that_are_right():
     made = weights()
-    sources, _ = translation_runs.hidden_pairs(RUN, b"secret", "ada")
+    sources, _ = training_runs.hidden_pairs(RUN, b"secret", "ada")
     targets = written_by(made, sources[:6], 5)
-    assert translation_runs.exactly_right(made, sources[:6], targets) == 1
+    assert training_runs.exactly_right(made, sources[:6], targets) == 1
     targets[2, 3] = END if targets[2, 3] != END else START
-    assert translation_runs.exactly_right(made, sources[:6], targets) == pytest.approx(5 / 6)
+    assert training_runs.exactly_right(made, sources[:6], targets) == pytest.approx(5 / 6)
 
 
 def test_hidden_sentences_are_long_and_differ_between_students():
-    sources, targets = translation_runs.hidden_pairs(RUN, b"secret", "ada")
+    sources, targets = training_runs.hidden_pairs(RUN, b"secret", "ada")
     words = (sources > END).sum(axis=1)
     assert len(sources) == len(targets) == RUN.sentences and 9 <= words.min() and words.max() <= 16
-    assert not np.array_equal(sources, translation_runs.hidden_pairs(RUN, b"secret", "bob")[0])
-    assert np.array_equal(sources, translation_runs.hidden_pairs(RUN, b"secret", "ada")[0])
+    assert not np.array_equal(sources, training_runs.hidden_pairs(RUN, b"secret", "bob")[0])
+    assert np.array_equal(sources, training_runs.hidden_pairs(RUN, b"secret", "ada")[0])
 
 
 def test_random_weights_are_graded_and_earn_nothing(tmp_path):
-    verdict = translation_runs.grade_translation(RUN, write(tmp_path, weights()), b"secret", "ada")
+    verdict = training_runs.grade_translation(RUN, write(tmp_path, weights()), b"secret", "ada")
     assert (verdict.status, verdict.points, verdict.max_points) == ("wrong", 0, 6)
     assert "0% of the translations of 300 hidden sentences" in dict(verdict.facts)["metrics"]
 
@@ -71,8 +71,8 @@ def test_random_weights_are_graded_and_earn_nothing(tmp_path):
 def test_marks_are_earned_one_by_one(tmp_path, monkeypatch):
     write(tmp_path, weights())
     for share, points in ((0.19, 0), (0.2, 2), (0.59, 4), (0.6, 6)):
-        monkeypatch.setattr(translation_runs, "exactly_right", lambda *_, share=share: share)
-        assert translation_runs.grade_translation(RUN, tmp_path, b"secret", "ada").points == points
+        monkeypatch.setattr(training_runs, "exactly_right", lambda *_, share=share: share)
+        assert training_runs.grade_translation(RUN, tmp_path, b"secret", "ada").points == points
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_marks_are_earned_one_by_one(tmp_path, monkeypatch):
     ],
 )
 def test_other_models_are_refused_with_the_reason(tmp_path, changed, reason):
-    verdict = translation_runs.grade_translation(RUN, write(tmp_path, weights(**changed)), b"secret", "ada")
+    verdict = training_runs.grade_translation(RUN, write(tmp_path, weights(**changed)), b"secret", "ada")
     assert verdict.status == "refused" and reason in verdict.advice[0]
 
 
@@ -93,9 +93,9 @@ def test_untrained_weights_and_a_missing_file_earn_nothing(tmp_path):
     for role, array in fresh.arrays.items():
         if array.ndim == 1:
             array[:] = role.endswith("gamma")
-    verdict = translation_runs.grade_translation(RUN, write(tmp_path, fresh), b"secret", "ada")
+    verdict = training_runs.grade_translation(RUN, write(tmp_path, fresh), b"secret", "ada")
     assert verdict.status == "refused" and "untrained" in verdict.advice[0]
-    missing = translation_runs.grade_translation(RUN, tmp_path / "nothing", b"secret", "ada")
+    missing = training_runs.grade_translation(RUN, tmp_path / "nothing", b"secret", "ada")
     assert missing.status == "missing" and "does not exist" in missing.advice[0]
 
 
@@ -103,7 +103,7 @@ def test_weights_that_overflow_are_wrong_and_stop_nothing(tmp_path):
     large = weights()
     for array in large.arrays.values():
         array *= 1e30
-    verdict = translation_runs.grade_translation(RUN, write(tmp_path, large), b"secret", "ada")
+    verdict = training_runs.grade_translation(RUN, write(tmp_path, large), b"secret", "ada")
     assert (verdict.status, verdict.points) == ("wrong", 0)
 
 

@@ -2,8 +2,7 @@
 
 from autograde.common.dependencies import ParsedCell
 from autograde.grader.reading.notebook import Cell
-from autograde.grader.reading.prerequisites import cells_to_run
-from autograde.grader.reading.template import Template, TemplateCell
+from autograde.grader.reading.template import Template, TemplateCell, cells_to_run
 
 
 def _template(*shown):

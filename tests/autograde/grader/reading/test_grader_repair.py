@@ -10,10 +10,9 @@ from grader_course import ANSWERS, NAMES, STUBS, TEMPLATE, as_bytes, cell, noteb
 
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
-from autograde.grader.reading.lacking_modules import without_lacking_modules
 from autograde.grader.reading.notebook import MAX_CELLS, read_notebook
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.source import without_commands
+from autograde.grader.reading.source import without_commands, without_lacking_modules
 from autograde.grader.reading.template import Template, TemplateError
 
 
