@@ -2,7 +2,7 @@
 
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, run, judge ─▶ this thread: gradebook, autograded/, results/
 
-A submission's records are written last, after its grades: they mark it as done, and a new start after a kill goes on
+A submission's records are written last, after its grades: they mark it as done, and a new start after a kill continues
 with the others. Verdicts depend on the file, its upstream modules, the release and the course's secret alone.
 """
 

@@ -1,4 +1,4 @@
-"""What a page says about a wrong answer and about a program that failed, in words that reveal no hidden input.
+"""Sentences about a wrong answer and about a program that failed, in words that reveal no hidden input.
 
 Each sentence is put together here from the student's own text, as the grader reads it, and from the words and bounded
 numbers of `autograde.judging.answers`: a program that has seen hidden inputs cannot write them into a sentence.
