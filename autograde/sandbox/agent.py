@@ -1,8 +1,7 @@
 """The agent inside a sandbox: runs cells in an IPython shell and answers probes over the channel.
 
-Nothing here is trusted. Student code shares this process, may rewrite all of it and use the channel itself;
-isolation.py confines it, and the other end (client.py) checks its answers. So this file only has to be correct for
-honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
+Nothing here is trusted: student code shares this process and may rewrite all of it. This file only has to be correct
+for honest code, and to keep honest mistakes (a print loop, a picture of 100 MB) within the caps.
 
 A request is {"op", "id", …}; the reply repeats "id", a random word that cannot be known before the question.
 """
@@ -86,8 +85,8 @@ class CappedText(io.TextIOBase):
 class Agent:
     """One sandbox's agent. `serve` returns when the other end closes the channel."""
 
-    def __init__(self, channel: Channel, shell, limits: dict):
-        self.channel, self.shell, self.limits = channel, shell, limits
+    def __init__(self, descriptor: int, shell, limits: dict):
+        self.channel, self.shell, self.limits = Channel(descriptor, descriptor), shell, limits
 
     def serve(self) -> None:
         operations = {"cell": self.run_cell, "probe": self.answer, "put": self.put_files, "forbid": self.forbid}
@@ -178,8 +177,3 @@ def _limit_behind(error: BaseException | None) -> str | None:
     if error.errno == errno.ENOSPC:
         return names.INODES if os.statvfs(".").f_favail == 0 else names.DISK
     return _BY_ERRNO.get(error.errno)
-
-
-def run(channel: int, shell, limits: dict) -> None:
-    """Serves the channel on this descriptor until the other end closes it."""
-    Agent(Channel(channel, channel), shell, limits).serve()

@@ -19,10 +19,10 @@ LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
 SHARED_MODULES = (
     "__init__", "common/__init__", "common/errors", "boundary/__init__", "boundary/channel", "boundary/values",
     "boundary/plain_values", "boundary/call_answer", "boundary/call_layer", "boundary/calls", "boundary/tracing",
-    "boundary/mybert_importer", "boundary/precision",
+    "boundary/mybert_importer",
 )  # fmt: skip
 STUDENT_MODULES = ("student/__init__", "student/quiet", "student/stand_ins/__init__")  # without a single stand-in
-SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent",
+SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "agent",
                    "forbidding")  # fmt: skip
 UNTRUSTED_USER = 64999  # an unused account: from the range that systemd keeps for users without a password entry
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")

@@ -27,9 +27,9 @@ from pathlib import Path
 
 from autograde.boundary.channel import Channel, parse_header
 from autograde.common.errors import ProtocolError, SandboxError
-from autograde.sandbox import bubblewrap, clock, seccomp
+from autograde.sandbox import bubblewrap, clock
 from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
-from autograde.sandbox.launchers import Launcher, default_packages
+from autograde.sandbox.launchers import Launcher, default_packages, request_of
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
 
 IMAGE_VARIABLE = "AUTOGRADE_IMAGE"
@@ -124,7 +124,7 @@ class Container(Launcher):
         if self.image is not None:
             python = "python3"
             environment["PATH"] = "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin"
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": False}
+        request = request_of(limits, seed)
         request["processes"] = _max_processes()  # of all sandboxes of one user; the engine counts this one's
         words = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
         return [*words, python, "-P", "-m", "autograde.sandbox.in_container", json.dumps(request)]

@@ -56,7 +56,7 @@ def _run_sandbox(channel: int, control: int, limits: dict) -> None:
     except Exception as error:  # an image that lacks a package, say
         os.write(control, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
-    isolation.run_init(channel, control, limits, lambda descriptor: agent.run(descriptor, shell, limits))
+    isolation.run_init(channel, control, limits, shell)
 
 
 def _copy_in(channel: socket.socket) -> None:

@@ -15,6 +15,7 @@ import tempfile
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -62,6 +63,11 @@ def default_packages() -> dict[str, Path]:
     return {"bertlab": Path(spec.origin).parent} if spec else {}
 
 
+def request_of(limits: Limits, seed: int | None, own_disk: bool = False) -> dict:
+    """What the processes inside are told. own_disk: they make the sandbox's one disk themselves."""
+    return {**asdict(limits), "seed": seed, "filter": seccomp.supported(), "own_disk": own_disk}
+
+
 def _socket_pairs() -> tuple[tuple[socket.socket, socket.socket], tuple[socket.socket, socket.socket]]:
     return socket.socketpair(), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
@@ -84,20 +90,17 @@ class Zygote(Launcher):
         with theirs:
             self._control, self._process = ours, _spawn(words, theirs)
         try:
-            self._await_ready()
+            ready = select.select([self._control], [], [], _READY)[0]
+            message = json.loads(self._control.recv(4096) or b"{}") if ready else {}
+            if not message.get("ready"):
+                raise SandboxError(_startup_error(message, self._process))
         except BaseException:
             self.close()
             raise
 
-    def _await_ready(self) -> None:
-        ready = select.select([self._control], [], [], _READY)[0]
-        message = json.loads(self._control.recv(4096) or b"{}") if ready else {}
-        if not message.get("ready"):
-            raise SandboxError(_startup_error(message, self._process))
-
     def start(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Sandbox:
         (channel, far_channel), (control, far_control) = _socket_pairs()
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": True}
+        request = request_of(limits, seed, own_disk=True)
         request["keep"] = [str(folder) for folder in bubblewrap.python_folders() if folder.is_relative_to("/tmp")]
         with far_channel, far_control:
             try:
@@ -140,10 +143,10 @@ class Bubblewrap(Launcher):
 
     def start(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Sandbox:
         (channel, far_channel), (control, far_control) = _socket_pairs()
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported() and self._isolated}
-        request |= {"user": _user(), "isolated": self._isolated, "own_disk": False}
+        request = request_of(limits, seed) | {"user": _user(), "isolated": self._isolated}
+        request["filter"] &= self._isolated
         numbers = [str(far_channel.fileno()), str(far_control.fileno())]
-        program = [sys.executable, "-P", "-m", "autograde.sandbox.standalone", *numbers, json.dumps(request)]
+        program = [sys.executable, "-P", "-m", "autograde.sandbox.zygote", *numbers, json.dumps(request)]
         with far_channel, far_control:
             process = _spawn(self._command(limits, program), far_channel, far_control)
         try:

@@ -1,6 +1,6 @@
 """The limits of a sandbox, and the names of the reasons for which it can end."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 # Why a sandbox ended, or why a cell was cut short. These words reach the student's feedback.
 WALL_CLOCK = "wall clock"
@@ -38,9 +38,6 @@ class Limits:
     output: int = 100_000  # characters of text kept per cell
     threads: int = 2  # TensorFlow's and BLAS's own
     covered: tuple[str, ...] = ()  # modules whose files are covered before the program runs; only with a zygote
-
-    def as_dict(self) -> dict:
-        return asdict(self)
 
 
 DEFAULT_LIMITS = Limits()
