@@ -329,13 +329,10 @@ def _cell_result(reply: dict, limits: Limits, seconds: float, index: int) -> Cel
     if limit is not None and limit not in _SOFT_LIMITS:
         raise ProtocolError("an unknown limit")
     printed = "".join(_text(item["text"], limits.output) for item in outputs if item["kind"] == "stdout")
-    return CellResult(index, printed, _cell_error(reply["error"]), limit, seconds)
-
-
-def _cell_error(error) -> CellError | None:
-    if error is None:
-        return None
-    if type(error) is not dict:
-        raise ProtocolError("an error is described by a dict")
-    name, value = _text(error["name"], 200), _text(error["value"], 4000)
-    return CellError(name, value, _whole(error["cell"]), _whole(error["line"]))
+    error = reply["error"]
+    if error is not None:
+        if type(error) is not dict:
+            raise ProtocolError("an error is described by a dict")
+        name, value = _text(error["name"], 200), _text(error["value"], 4000)
+        error = CellError(name, value, _whole(error["cell"]), _whole(error["line"]))
+    return CellResult(index, printed, error, limit, seconds)

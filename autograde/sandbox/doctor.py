@@ -6,6 +6,7 @@
 A probe is a few lines of Python that an attacker would write; it prints "open" where it gets through.
 """
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -101,12 +102,9 @@ def examine() -> list[Finding]:
         findings.append(Finding("sandboxes", False, f"none can be made here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
-    return [*findings, *_other_copies(), _filter(), _cgroup()]
-
-
-def _other_copies() -> list[Finding]:
-    found = ", ".join(map(str, bubblewrap.other_copies()))
-    return [Finding("another copy of the course", True, f"covered in every sandbox: {found}")] if found else []
+    if copies := ", ".join(map(str, bubblewrap.other_copies())):
+        findings.append(Finding("another copy of the course", True, f"covered in every sandbox: {copies}"))
+    return [*findings, _filter(), _cgroup()]
 
 
 def _bubblewrap() -> Finding:
@@ -150,11 +148,9 @@ def _try_all(launcher: launchers.Launcher, only: set[str] | None = None) -> list
 
 
 def _accept(server: socket.socket) -> None:
-    try:
+    with contextlib.suppress(OSError):  # the examination is over
         while True:
             server.accept()[0].close()
-    except OSError:  # the examination is over
-        return
 
 
 def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:

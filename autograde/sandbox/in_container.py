@@ -70,7 +70,13 @@ def _copy_in(channel: socket.socket) -> None:
 def _copy_out(channel: socket.socket, control: socket.socket) -> None:
     """Forwards data from the sandbox until its init ends for any reason; the last message comes after all others."""
     agents: list[int] = []
-    signal.signal(signal.SIGINT, lambda *_: _interrupt(agents))
+
+    def interrupt(*_):
+        for handle in agents:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGINT)
+
+    signal.signal(signal.SIGINT, interrupt)
     waiting = [channel, control]
     while control in waiting:
         for end in select.select(waiting, [], [])[0]:
@@ -99,12 +105,6 @@ def _report(control: socket.socket, agents: list[int]) -> bool:
     if message:
         _write(2, message + b"\n")
     return bool(message)
-
-
-def _interrupt(agents: list[int]) -> None:
-    for handle in agents:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(handle, signal.SIGINT)
 
 
 def _write(stream: int, data: bytes) -> None:
