@@ -81,7 +81,13 @@ def read_notebook(source: bytes | str | Path) -> Reading:
     """Reads a submitted file, given as its bytes or its path. Never raises for anything in the file."""
     reading = Reading()
     try:
-        _read(source if isinstance(source, bytes) else _map(Path(source)), reading)
+        if isinstance(source, bytes):
+            _read(source, reading)
+        else:
+            with open_ordinary(Path(source)) as file:
+                is_empty = not os.fstat(file.fileno()).st_size
+                # as memory that the system can take back
+                _read(b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), reading)
         if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
             size = f"more than {MAX_CODE // 1000} kB, where the released one has about 40"
             what_to_do = "Put data into files, delete the cells that hold it, and hand it in again."
@@ -106,13 +112,6 @@ def open_ordinary(path: Path) -> BinaryIO:
         file.close()
         raise OSError(0, "it is not an ordinary file")
     return file
-
-
-def _map(path: Path):
-    """The file as memory the system can take back."""
-    with open_ordinary(path) as file:
-        is_empty = not os.fstat(file.fileno()).st_size
-        return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _read(data, reading: Reading) -> None:
