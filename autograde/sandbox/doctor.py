@@ -102,9 +102,12 @@ def examine() -> list[Finding]:
         findings.append(Finding("sandboxes", False, f"none can be made here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
-    if copies := ", ".join(map(str, bubblewrap.other_copies())):
-        findings.append(Finding("another copy of the course", True, f"covered in every sandbox: {copies}"))
-    return [*findings, _filter(), _cgroup()]
+    return [*findings, *_other_copies(), _filter(), _cgroup()]
+
+
+def _other_copies() -> list[Finding]:
+    found = ", ".join(map(str, bubblewrap.other_copies()))
+    return [Finding("another copy of the course", True, f"covered in every sandbox: {found}")] if found else []
 
 
 def _bubblewrap() -> Finding:

@@ -120,9 +120,8 @@ class _Matching:
         for cell in cells:
             halves = whole and cell.kind == "code" == whole[-1].kind and not (_runs(whole[-1]) and _runs(cell))
             joins += bool(halves)
-            joined = (
-                f"{whole[-1].source}\n{cell.source}" if halves and joins <= _MAX_JOINS and cell.source.strip() else ""
-            )
+            can_join = halves and joins <= _MAX_JOINS and cell.source.strip()
+            joined = f"{whole[-1].source}\n{cell.source}" if can_join else ""
             if joined and len(joined) <= _LONGEST_JOINED and ParsedCell(joined).is_program:
                 owner = whole[-1] if whole[-1].grade_id or not cell.grade_id else cell
                 whole[-1] = replace(owner, source=joined, position=whole[-1].position)
