@@ -42,7 +42,6 @@ class CellError:
     """The exception that ended a cell. `cell` and `line`: the student's own innermost line."""
 
     name: str
-    value: str
     cell: int | None
     line: int | None
 
@@ -55,11 +54,6 @@ class CellResult:
     stdout: str
     error: CellError | None
     limit: str | None
-    seconds: float
-
-    @property
-    def ok(self) -> bool:
-        return self.error is None
 
 
 class Sandbox:
@@ -95,11 +89,10 @@ class Sandbox:
     def run_cell(self, source: str, seconds: float | None = None) -> CellResult:
         """Runs one cell. Raises SandboxEnded. `seconds` defaults to the limits'."""
         self._cells += 1
-        began = clock.now()
         request = {"op": "cell", "index": self._cells, "source": source}
         reply, _, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
         with self._ending_on_protocol_errors():
-            result = _cell_result(reply, self.limits, clock.now() - began, self._cells)
+            result = _cell_result(reply, self.limits, self._cells)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
     def ask(self, questions: list[dict], timeout: float | None = None) -> list[Answer]:
@@ -127,9 +120,9 @@ class Sandbox:
         self._exchange(request, [], self.limits.cell_seconds)
 
     def usage(self) -> dict:
-        """CPU seconds and peak bytes seen so far, and the seconds in which the program waited for a processor."""
-        cpu = self._watch.count_cpu() if self.ended is None else self.ended.cpu_seconds or self._watch.cpu
-        return {"cpu_seconds": cpu or 0.0, "peak_memory": self._watch.peak, "waited_seconds": self._waited()}
+        """CPU seconds so far, and the seconds in which the program waited for a processor."""
+        cpu = self._watch.count_cpu() if self.ended is None else self._watch.cpu
+        return {"cpu_seconds": cpu, "waited_seconds": self._waited()}
 
     def close(self) -> None:
         """Ends the sandbox; nothing of it lives afterwards."""
@@ -230,7 +223,8 @@ class Sandbox:
 
     def _kill(self, reason: str, detail: str) -> None:
         self._end_processes()
-        self._end(End(reason, detail))
+        self.ended = End(reason, detail)
+        self._release()
 
     def _end_processes(self) -> None:
         """Kills init: the kernel then kills all that lives in the sandbox's pid namespace, and only then ends init."""
@@ -244,19 +238,14 @@ class Sandbox:
         if code is None:
             self._kill(names.LOST, "the sandbox ended without a report")
             return
-        usage = {"cpu_seconds": message["cpu"], "peak_memory": message["peak"]}
+        self._watch.cpu = message["cpu"] or self._watch.cpu
         self._end_processes()
-        self._end(_end_of(code, self.limits, usage, self._over_its_memory(usage)))
+        self.ended = _end_of(code, self.limits, message["cpu"], self._over_its_memory(message["peak"]))
+        self._release()
 
-    def _over_its_memory(self, usage: dict) -> bool:
+    def _over_its_memory(self, peak: int) -> bool:
         """Whether the sandbox itself used more memory than it may, by its control group or by the last look at it."""
         return self._watch.peak > self.limits.memory or bool(self._cgroup and self._cgroup.killed_for_memory())
-
-    def _end(self, end: End) -> None:
-        if end.cpu_seconds is None:
-            end = replace(end, cpu_seconds=self._watch.cpu, peak_memory=self._watch.peak)
-        self.ended = end
-        self._release()
 
     def _release(self) -> None:
         for handle in self._handles:
@@ -274,22 +263,21 @@ def _pid_behind(handle: int) -> int:
         return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
 
 
-def _end_of(code: int, limits: Limits, usage: dict, over_memory: bool) -> End:
+def _end_of(code: int, limits: Limits, cpu_seconds: float, over_memory: bool) -> End:
     """The end of a sandbox that ended by itself. A SIGKILL that neither we nor a limit of its own explains came from
     outside, as from a kernel that is short of memory; a program that kills itself looks the same, and is tried once
     more too."""
-    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and usage["cpu_seconds"] >= limits.cpu_seconds):
-        return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU", signal=-code, **usage)
+    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds):
+        return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU")
     if code == -signal.SIGKILL and over_memory:
-        return End(names.MEMORY, "killed by the kernel for using more memory than it may", signal=-code, **usage)
+        return End(names.MEMORY, "killed by the kernel for using more memory than it may")
     if code == -signal.SIGKILL:
-        return End(names.KILLED, "killed from outside, most likely because this machine is short of memory",
-                   signal=-code, **usage)  # fmt: skip
+        return End(names.KILLED, "killed from outside, most likely because this machine is short of memory")
     if code < 0:
         # The name of a signal that a crash sends; a program can send itself any other and choose the number.
         name = next((name for name in _CRASHES if getattr(signal, name) == -code), "a signal")
-        return End(names.SIGNAL, f"ended by {name}", signal=-code, **usage)
-    return End(names.EXIT, "the program ended itself", exit_code=code, **usage)
+        return End(names.SIGNAL, f"ended by {name}")
+    return End(names.EXIT, "the program ended itself")
 
 
 # --- what may come out ---
@@ -320,7 +308,7 @@ def _whole(value) -> int | None:
     return value
 
 
-def _cell_result(reply: dict, limits: Limits, seconds: float, index: int) -> CellResult:
+def _cell_result(reply: dict, limits: Limits, index: int) -> CellResult:
     outputs, limit = reply["outputs"], reply["limit"]
     if type(outputs) is not list or len(outputs) > 256:
         raise ProtocolError("too many outputs")
@@ -333,6 +321,5 @@ def _cell_result(reply: dict, limits: Limits, seconds: float, index: int) -> Cel
     if error is not None:
         if type(error) is not dict:
             raise ProtocolError("an error is described by a dict")
-        name, value = _text(error["name"], 200), _text(error["value"], 4000)
-        error = CellError(name, value, _whole(error["cell"]), _whole(error["line"]))
-    return CellResult(index, printed, error, limit, seconds)
+        error = CellError(_text(error["name"], 200), _whole(error["cell"]), _whole(error["line"]))
+    return CellResult(index, printed, error, limit)

@@ -193,9 +193,9 @@ class ContainerSandbox(Sandbox):
         """Nobody outside can tell."""
         return 0.0
 
-    def _over_its_memory(self, usage: dict) -> bool:
+    def _over_its_memory(self, peak: int) -> bool:
         """Whether the largest process was near the limit: the engine limits the whole container and reports nothing."""
-        return usage["peak_memory"] > 0.8 * self.limits.memory
+        return peak > 0.8 * self.limits.memory
 
     def _await_start(self) -> None:
         message, _ = self._report(_START)
@@ -247,10 +247,10 @@ class ContainerSandbox(Sandbox):
 class _Unwatched:
     """In place of watch.py's: the engine's control group holds the sandbox to its memory."""
 
-    cpu, peak = None, None
+    cpu = 0.0
 
     def count_cpu(self) -> float:
-        return 0.0
+        return self.cpu
 
     def over(self) -> None:
         return None

@@ -45,14 +45,10 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class End:
-    """The end of a sandbox. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
+    """The end of a sandbox. `reason` is one of the words above; `detail` is one sentence."""
 
     reason: str
     detail: str
-    exit_code: int | None = None
-    signal: int | None = None
-    cpu_seconds: float | None = None
-    peak_memory: int | None = None  # bytes, the largest single process
 
     def __str__(self):
         return f"{self.reason}: {self.detail}"
