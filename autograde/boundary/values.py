@@ -222,7 +222,10 @@ def _decode(node, buffers, used, budget, depth):
     if kind == "int" and type(content) is str and _WHOLE_NUMBER.fullmatch(content):
         return int(content)
     if kind == "float" and type(content) is str and len(content) <= 40:
-        return _decode_float(content)
+        try:
+            return float.fromhex(content)
+        except (ValueError, OverflowError):
+            raise ValueTreeError("malformed value: not a hexadecimal float") from None
     if kind == "str" and type(content) is str:
         return _checked_text(content, budget)
     if kind in ("list", "tuple") and type(content) is list:
@@ -235,13 +238,6 @@ def _decode(node, buffers, used, budget, depth):
     raise ValueTreeError(
         f"malformed value: unexpected node of kind {kind[:20]!r} with content of type {type(content).__name__}"
     )
-
-
-def _decode_float(text):
-    try:
-        return float.fromhex(text)
-    except (ValueError, OverflowError):
-        raise ValueTreeError("malformed value: not a hexadecimal float") from None
 
 
 def _decode_dict(pairs, buffers, used, budget, depth):

@@ -66,18 +66,14 @@ class Delegated:
         self.group = group
         available = (group / "cgroup.controllers").read_text().split()
         self.controllers = [name for name in _CONTROLLERS if name in available]
-        self._leave_it()
-        (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in self.controllers))
-
-    def _leave_it(self) -> None:
-        """Moves all processes of the group one level down: a group that delegates controllers may contain none."""
-        inside = (self.group / "cgroup.procs").read_text().split()
-        if self.controllers and inside:
-            own = self.group / "autograde-grader"
+        inside = (group / "cgroup.procs").read_text().split()
+        if self.controllers and inside:  # a group that delegates controllers may contain none: all move one level down
+            own = group / "autograde-grader"
             own.mkdir(exist_ok=True)
             for pid in inside:
                 with contextlib.suppress(ProcessLookupError):
                     (own / "cgroup.procs").write_text(pid)
+        (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in self.controllers))
 
     def new(self, limits) -> "Group":
         """A group for one sandbox."""

@@ -67,7 +67,9 @@ class Sandbox:
         self._longest_wait = 0.0
         self._deadline = clock.now() + limits.wall_seconds
         try:
-            self._handles = self._await_start()
+            message, self._handles = self._report(_START, descriptors=2)
+            if "started" not in message or len(self._handles) != 2:
+                raise SandboxError(f"the sandbox could not be made: {message.get('failed', 'its maker went away')}")
         except BaseException:
             self._release()
             raise
@@ -199,12 +201,6 @@ class Sandbox:
             raise SandboxEnded(self.ended)
 
     # --- beginning and end ---
-
-    def _await_start(self) -> list[int]:
-        message, handles = self._report(_START, descriptors=2)
-        if "started" not in message or len(handles) != 2:
-            raise SandboxError(f"the sandbox could not be made: {message.get('failed', 'its maker went away')}")
-        return handles
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the sandbox's init (our code): empty if none comes."""

@@ -180,7 +180,10 @@ class ContainerSandbox(Sandbox):
         self._watch = _Unwatched()
         self._deadline = clock.now() + _START
         try:
-            self._await_start()
+            message, _ = self._report(_START)
+            if "started" not in message:
+                reason = message.get("failed") or _last_line(self._received) or "its maker went away"
+                raise SandboxError(f"the sandbox could not be made: {reason}")
         except BaseException:
             self._end_processes()
             self._release()
@@ -196,12 +199,6 @@ class ContainerSandbox(Sandbox):
     def _over_its_memory(self, peak: int) -> bool:
         """Whether the largest process was near the limit: the engine limits the whole container and reports nothing."""
         return peak > 0.8 * self.limits.memory
-
-    def _await_start(self) -> None:
-        message, _ = self._report(_START)
-        if "started" not in message:
-            reason = message.get("failed") or _last_line(self._received) or "its maker went away"
-            raise SandboxError(f"the sandbox could not be made: {reason}")
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the container's first process; what the engine says between is kept."""

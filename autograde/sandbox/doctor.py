@@ -102,7 +102,11 @@ def examine() -> list[Finding]:
         findings.append(Finding("sandboxes", False, f"none can be made here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
-    return [*findings, *_other_copies(), _filter(), _cgroup()]
+    architecture = Finding("architecture", True, "the system-call filter supports this processor")
+    if not seccomp.supported():
+        architecture = Finding("architecture", False, "no system-call filter for this processor",
+                               "grade on x86-64 or 64-bit ARM", grave=False)  # fmt: skip
+    return [*findings, *_other_copies(), architecture, _cgroup()]
 
 
 def _other_copies() -> list[Finding]:
@@ -168,13 +172,6 @@ def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:
     if open_door:
         return Finding(trial.name, False, "got through", _REPORT)
     return Finding(trial.name, True, trial.closed)
-
-
-def _filter() -> Finding:
-    if seccomp.supported():
-        return Finding("architecture", True, "the system-call filter supports this processor")
-    return Finding("architecture", False, "no system-call filter for this processor", "grade on x86-64 or 64-bit ARM",
-                   grave=False)  # fmt: skip
 
 
 def _cgroup() -> Finding:

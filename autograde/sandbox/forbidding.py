@@ -17,7 +17,6 @@ A program that computes the same by other means is not stopped. docs/threat_mode
 """
 
 import contextlib
-import dataclasses
 import functools
 import importlib
 import importlib.abc
@@ -54,7 +53,15 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     needed = _needed(roots)  # first, since it loads modules of the library
     called = [name for name in names if name not in modules and _is_below(name, _SAME_NAMES_IN)]
     wanted = frozenset(_plain(name.rpartition(".")[2]) for name in called)
-    kernels = _Kernels(wanted, frozenset(part for name in wanted for part in _KERNELS.get(name, ())), _plugins(modules))
+    plugins = [one for one in list(sys.modules.values()) if getattr(one, "_IS_TENSORFLOW_PLUGIN", False)]
+    kernels, parts = set(wanted), [part for name in wanted for part in _KERNELS.get(name, ())]
+    if "tensorflow_text" in modules:  # each of its kernels has a function of its name, and one for the slow way
+        names_in = [(vars(module), name) for module in plugins for name in vars(module)]
+        kernels |= {_plain(name) for there, name in names_in if f"{name}_eager_fallback" in there}
+
+    def is_kernel(name: str) -> bool:
+        return _plain(name) in kernels or any(part in _plain(name) for part in parts)
+
     for name in modules:  # a module of Keras that is only loaded when somebody asks for it
         if _is_below(name, _SAME_NAMES_IN):
             importlib.import_module(name)
@@ -63,7 +70,9 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     for name, module in loaded if wanted else ():
         if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
             forbidden += _called_like(module, wanted)
-    forbidden += _kernel_functions(kernels)
+    homes = [module for name, module in loaded if name.startswith("tensorflow.python.ops.gen_")] + plugins
+    objects = [obj for module in homes for obj in list(vars(module).values())]
+    forbidden += [obj for obj in objects if isinstance(obj, types.FunctionType) and is_kernel(obj.__name__)]
     named = list(filter(None, map(_function_of_the_library, names)))  # also where a stand-in needs it
     needed -= set(map(id, named))
     files: set[str] = set()
@@ -73,7 +82,7 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
         for name, index in _EXECUTORS.items():
             if hasattr(module, name):
-                setattr(module, name, _refusing_kernels(getattr(module, name), index, kernels))
+                setattr(module, name, _refusing_kernels(getattr(module, name), index, is_kernel))
     sys.meta_path[:0] = [_EmptyModules(modules), _LateModules(wanted, needed)]
     sys.addaudithook(functools.partial(_refuse_sources, frozenset(map(os.path.realpath, files)), _folders(modules)))
 
@@ -234,50 +243,15 @@ def _package(obj) -> str:
     return (obj.__module__ or "").partition(".")[0]
 
 
-@dataclasses.dataclass(frozen=True)
-class _Kernels:
-    """Forbidden kernels. names: plain names; parts: of plain names; plugins: plain names of a package's own kernels."""
-
-    names: frozenset[str]
-    parts: frozenset[str]
-    plugins: frozenset[str]
-
-    def __contains__(self, kernel: str) -> bool:
-        name = _plain(kernel)
-        return name in self.names or name in self.plugins or any(part in name for part in self.parts)
-
-
-def _plugins(modules: list[str]) -> frozenset[str]:
-    """The plain names of the kernels that TensorFlow Text has loaded, if it is forbidden."""
-    if "tensorflow_text" not in modules:
-        return frozenset()
-    own = [module for module in list(sys.modules.values()) if getattr(module, "_IS_TENSORFLOW_PLUGIN", False)]
-    # each has a function of its name, and one that is called where the fast way is not possible
-    return frozenset(
-        _plain(name) for module in own for name in vars(module) if f"{name}_eager_fallback" in vars(module)
-    )
-
-
-def _kernel_functions(kernels: _Kernels) -> list:
-    """The Python functions of forbidden kernels: `tf.raw_ops.ResourceGather`, and those of TensorFlow Text."""
-    homes = [
-        module
-        for name, module in list(sys.modules.items())
-        if name.startswith("tensorflow.python.ops.gen_") or getattr(module, "_IS_TENSORFLOW_PLUGIN", False)
-    ]
-    objects = [obj for module in homes for obj in list(vars(module).values())]
-    return [obj for obj in objects if isinstance(obj, types.FunctionType) and obj.__name__ in kernels]
-
-
 # Functions by which TensorFlow's Python calls its kernels, or puts them into a graph → which argument is the name.
 _EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteCancelable": 2, "TF_NewOperation": 1}
 
 
-def _refusing_kernels(call, index: int, kernels: _Kernels):
+def _refusing_kernels(call, index: int, is_kernel):
     def checked(*arguments):
         kernel = arguments[index]  # the methods of the class itself: a subclass of the student's could lie
         kernel = bytes.decode(kernel) if isinstance(kernel, bytes) else str.encode(kernel).decode()
-        if kernel in kernels:
+        if is_kernel(kernel):
             raise ForbiddenCallError
         return call(*arguments)
 

@@ -205,7 +205,14 @@ class _Matching:
         """All unmatched cells of the right kind between the known neighbours: free text resembles no template."""
         if answer.grade_id in self.claims:
             return
-        anchors, here = self._anchors(), self.template.cells.index(answer)
+        # the cells that are known by claim, or by a text that occurs once: index in the release → index here, both
+        # increasing, so a cell that was moved is not used
+        owners = {indices[0]: exercise for exercise, indices in self.claims.items() if len(indices) == 1}
+        ours = _once([owners.get(index, text) for index, text in enumerate(self.texts)])
+        there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
+        blocks = SequenceMatcher(None, there, ours, autojunk=False).get_matching_blocks()
+        anchors = {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+        here = self.template.cells.index(answer)
         before = [index for template_index, index in anchors.items() if template_index < here]
         after = [index for template_index, index in anchors.items() if template_index > here]
         first, last = max(before, default=-1), min(after, default=len(self.cells))
@@ -218,17 +225,6 @@ class _Matching:
             self.claims[answer.grade_id] = free
             where = _numbers(self.cells[index].position for index in free)
             self._say(f"{answer.grade_id}: the answer was found in {where} by its position.")
-
-    def _anchors(self) -> dict[int, int]:
-        """Index in the release → index in the submission, of cells known by claim or by a text that occurs once.
-
-        Both indices increase: a cell that was moved is not used.
-        """
-        owners = {indices[0]: exercise for exercise, indices in self.claims.items() if len(indices) == 1}
-        here = _once([owners.get(index, text) for index, text in enumerate(self.texts)])
-        there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
-        blocks = SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks()
-        return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
 
     # --- after everything is matched ---
 
