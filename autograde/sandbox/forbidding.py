@@ -25,6 +25,7 @@ import os
 import re
 import sys
 import types
+from collections.abc import Callable
 
 _SAME_NAMES_IN = ("keras", "tensorflow")
 _LIBRARY = "bertlab"
@@ -62,17 +63,7 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     def is_kernel(name: str) -> bool:
         return _plain(name) in kernels or any(part in _plain(name) for part in parts)
 
-    for name in modules:  # a module of Keras that is only loaded when somebody asks for it
-        if _is_below(name, _SAME_NAMES_IN):
-            importlib.import_module(name)
-    loaded = [(name, module) for name, module in list(sys.modules.items()) if module]
-    forbidden = [obj for name, module in loaded if _is_below(name, modules) for obj in _defined_in(module, modules)]
-    for name, module in loaded if wanted else ():
-        if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
-            forbidden += _called_like(module, wanted)
-    homes = [module for name, module in loaded if name.startswith("tensorflow.python.ops.gen_")] + plugins
-    objects = [obj for module in homes for obj in list(vars(module).values())]
-    forbidden += [obj for obj in objects if isinstance(obj, types.FunctionType) and is_kernel(obj.__name__)]
+    forbidden = _forbidden(modules, wanted, plugins, is_kernel)
     named = list(filter(None, map(_function_of_the_library, names)))  # also where a stand-in needs it
     needed -= set(map(id, named))
     files: set[str] = set()
@@ -105,6 +96,23 @@ def _function_of_the_library(name: str):
         return None
     obj = vars(sys.modules[home]).get(last)
     return obj if isinstance(obj, (types.FunctionType, type)) else None
+
+
+def _forbidden(modules: list[str], wanted: frozenset[str], plugins: list, is_kernel: Callable[[str], bool]) -> list:
+    """The functions and classes of these modules, those of these plain names in Keras and TensorFlow, and those that call
+    a kernel. plugins: modules of other packages with kernels of their own."""
+    for name in modules:  # a module of Keras that is only loaded when somebody asks for it
+        if _is_below(name, _SAME_NAMES_IN):
+            importlib.import_module(name)
+    loaded = [(name, module) for name, module in list(sys.modules.items()) if module]
+    forbidden = [obj for name, module in loaded if _is_below(name, modules) for obj in _defined_in(module, modules)]
+    for name, module in loaded if wanted else ():
+        if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
+            forbidden += _called_like(module, wanted)
+    homes = [module for name, module in loaded if name.startswith("tensorflow.python.ops.gen_")] + plugins
+    objects = [obj for module in homes for obj in list(vars(module).values())]
+    kernels = [obj for obj in objects if isinstance(obj, types.FunctionType) and is_kernel(obj.__name__)]
+    return forbidden + kernels
 
 
 def _is_below(name: str, prefixes) -> bool:
