@@ -99,8 +99,8 @@ def _function_of_the_library(name: str):
 
 
 def _forbidden(modules: list[str], wanted: frozenset[str], plugins: list, is_kernel: Callable[[str], bool]) -> list:
-    """The functions and classes of these modules, those of these plain names in Keras and TensorFlow, and those that call
-    a kernel. plugins: modules of other packages with kernels of their own."""
+    """The functions and classes of these modules, those of these plain names in Keras and TensorFlow, and those that
+    call a kernel. plugins: modules of other packages with kernels of their own."""
     for name in modules:  # a module of Keras that is only loaded when somebody asks for it
         if _is_below(name, _SAME_NAMES_IN):
             importlib.import_module(name)
