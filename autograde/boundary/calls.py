@@ -11,7 +11,7 @@ from autograde.common.errors import AutogradeError
 # In the arguments of a composition's call:
 RESULT = "result of"  # {RESULT: 0}: what its first call returned
 REPEATED = "repeated"  # {REPEATED: [0, 1], "times": 3}: a list that is too long to be sent as it is
-_USUAL = "float32"  # a check asks in it, whatever Keras's settings are in the student's cells
+_USUAL = "float32"  # a check asks in it with any settings of Keras that the cells have changed
 
 
 class RefusedError(AutogradeError):

@@ -15,6 +15,7 @@ the course folder, so the plugins use the current folder as the course.
 
 import atexit
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -70,7 +71,7 @@ class GradeInSandbox(NbGraderPreprocessor):
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
         (item,) = grading.find_submissions(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
-        one = grading.grade_file(assignment, item, path, _shared_launcher(self.log.info))
+        (one,) = grading.grade_submission(assignment, replace(item, files=(path,)), _shared_launcher(self.log.info))
         others = grading.current_results(assignment, item, [other for other in item.files if other != path])
         with Gradebook(assignment.course) as book:
             penalty = configured_penalty(assignment.course)

@@ -127,7 +127,7 @@ def _wait_for(child: int, reports: socket.socket) -> int:
 
 def _start_agent(channel: int, reports: socket.socket, limits: dict, shell) -> None:
     """In the agent's process, before any student code: everything that cannot be taken back. Never returns."""
-    from autograde.sandbox.agent import Agent  # whoever made the shell has imported it
+    from autograde.sandbox.agent import Agent  # imported before, to make the shell
 
     try:
         syscalls.set_dumpable(True)

@@ -64,7 +64,7 @@ def default_packages() -> dict[str, Path]:
 
 
 def request_of(limits: Limits, seed: int | None, own_disk: bool = False) -> dict:
-    """What the processes inside are told. own_disk: they make the sandbox's one disk themselves."""
+    """The limits as the processes inside get them. own_disk: they make the one disk of the sandbox themselves."""
     return {**asdict(limits), "seed": seed, "filter": seccomp.supported(), "own_disk": own_disk}
 
 

@@ -195,7 +195,8 @@ def upstream_sources(assignment: Assignment, item: Submission) -> UpstreamSource
 def grade_submission(
     assignment: Assignment, item: Submission, launcher: SharedLauncher, sources: UpstreamSources | None = None
 ) -> list[Graded]:
-    """Grades each notebook of one submission. Writes no file of the course: `record` writes the results.
+    """Grades each notebook of one submission. Writes no file of the course: `record` writes the results. Raises
+    SandboxError if no sandbox can be made; never for anything in a file.
 
     sources: the upstream sources, if the course folder is not available. All notebooks, and the earlier ones that they
     build on, share one budget of time.
@@ -214,15 +215,11 @@ def grade_submission(
 
 
 def grade_file(
-    assignment: Assignment, item: Submission, path: Path, launcher: SharedLauncher,
-    sources: UpstreamSources | None = None, budget: Budget | None = None,
+    assignment: Assignment, item: Submission, path: Path, launcher: SharedLauncher, sources: UpstreamSources,
+    budget: Budget,
 ) -> Graded:  # fmt: skip
-    """Grades one notebook. Raises SandboxError if no sandbox can be made; never for anything in the file.
-
-    budget: what it and the earlier notebooks that have no record may take; these together half of it at most.
-    """
-    sources = sources or upstream_sources(assignment, item)
-    budget = budget or Budget.of(assignment.limits)
+    """Grades one notebook. budget: what it and the earlier notebooks that have no record may take; these together half
+    of it at most."""
     for_earlier = budget.part(0.5)
 
     def grade_earlier(notebook: EarlierNotebook, upstream: dict[str, str]) -> Result:
