@@ -24,10 +24,9 @@ from autograde.boundary.channel import Channel
 from autograde.common.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
 from autograde.judging import answers
 from autograde.judging.answers import Answer
-from autograde.sandbox import clock
 from autograde.sandbox import limits as names
+from autograde.sandbox import watch
 from autograde.sandbox.limits import End, Limits
-from autograde.sandbox.watch import Watch, waiting_seconds
 
 SHUTDOWN_SECONDS = 2.0  # seconds that init has to report an end
 _START = 60.0  # seconds until a sandbox must have started (without a zygote it imports first)
@@ -65,7 +64,7 @@ class Sandbox:
         self._handles: list[int] = []
         self._cgroup = cgroup
         self._longest_wait = 0.0
-        self._deadline = clock.now() + limits.wall_seconds
+        self._deadline = watch.now() + limits.wall_seconds
         try:
             message, self._handles = self._report(_START, descriptors=2)
             if "started" not in message or len(self._handles) != 2:
@@ -75,10 +74,10 @@ class Sandbox:
             raise
         self.pid = _pid_behind(self._handles[0])  # the sandbox's init, as this side sees it
         self._agent = _pid_behind(self._handles[1])
-        self._watch = Watch(self.pid, limits)
+        self._watch = watch.Watch(self.pid, limits)
         if cgroup:
             cgroup.take(_pid_behind(handle) for handle in self._handles)
-        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits, clock=clock.now)
+        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits, clock=watch.now)
 
     def __enter__(self):
         return self
@@ -140,7 +139,7 @@ class Sandbox:
         word, late = secrets.token_hex(16), False
         with self._ending_on_protocol_errors():
             try:
-                self._channel.send({**request, "id": word}, buffers, clock.now() + seconds)
+                self._channel.send({**request, "id": word}, buffers, watch.now() + seconds)
                 try:
                     reply, back = self._receive(seconds)
                 except DeadlinePassed:
@@ -168,19 +167,19 @@ class Sandbox:
     def _receive(self, seconds: float) -> tuple[dict, list[bytes]]:
         """The next frame, within these seconds and as many more as the program spent waiting for a processor: how busy
         the machine is must not decide a grade. Raises DeadlinePassed."""
-        began, waited = clock.now(), self._waited()
+        began, waited = watch.now(), self._waited()
         while True:
             deadline = began + seconds + self._waited() - waited
             try:
                 return self._channel.receive(deadline)
             except DeadlinePassed:
-                if began + seconds + self._waited() - waited <= clock.now():
+                if began + seconds + self._waited() - waited <= watch.now():
                     raise
 
     def _waited(self) -> float:
         """Seconds in which the agent could have run, and others did; of an ended one, as far as it was seen."""
         if self.ended is None:
-            self._longest_wait = max(self._longest_wait, waiting_seconds(self._agent))
+            self._longest_wait = max(self._longest_wait, watch.waiting_seconds(self._agent))
         return self._longest_wait
 
     @contextlib.contextmanager
@@ -194,7 +193,7 @@ class Sandbox:
     def _check_limits(self) -> None:
         """Called while waiting: ends the sandbox if it is over a limit of the whole sandbox."""
         over = self._watch.over()
-        if clock.now() > self._deadline and clock.now() > self._deadline + self._waited():
+        if watch.now() > self._deadline and watch.now() > self._deadline + self._waited():
             over = names.WALL_CLOCK, f"the sandbox has been open for {self.limits.wall_seconds:g} s"
         if over:
             self._kill(*over)

@@ -27,7 +27,7 @@ from pathlib import Path
 
 from autograde.boundary.channel import Channel, parse_header
 from autograde.common.errors import ProtocolError, SandboxError
-from autograde.sandbox import bubblewrap, clock
+from autograde.sandbox import bubblewrap, watch
 from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
 from autograde.sandbox.launchers import Launcher, default_packages, request_of
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
@@ -178,7 +178,7 @@ class ContainerSandbox(Sandbox):
         self._end_command, self.name, self._process = end, name, process
         self._received = b""
         self._watch = _Unwatched()
-        self._deadline = clock.now() + _START
+        self._deadline = watch.now() + _START
         try:
             message, _ = self._report(_START)
             if "started" not in message:
@@ -188,9 +188,9 @@ class ContainerSandbox(Sandbox):
             self._end_processes()
             self._release()
             raise
-        self._deadline = clock.now() + limits.wall_seconds
+        self._deadline = watch.now() + limits.wall_seconds
         pipes = process.stdout.fileno(), process.stdin.fileno()
-        self._channel = Channel(*pipes, on_wait=self._check_limits, clock=clock.now)
+        self._channel = Channel(*pipes, on_wait=self._check_limits, clock=watch.now)
 
     def _waited(self) -> float:
         """Nobody outside can tell."""
@@ -202,9 +202,9 @@ class ContainerSandbox(Sandbox):
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the container's first process; what the engine says between is kept."""
-        end = clock.now() + seconds
+        end = watch.now() + seconds
         pipe = self._process.stderr.fileno()
-        while (left := end - clock.now()) > 0 and len(self._received) < _LONGEST_MESSAGE:
+        while (left := end - watch.now()) > 0 and len(self._received) < _LONGEST_MESSAGE:
             line, found, rest = self._received.partition(b"\n")
             if found and line.startswith(b"{"):
                 self._received = rest
