@@ -89,9 +89,11 @@ def regrade(
         started = [(result, (again or here)(assignment, result, names)) for result in todo]
         for done, (result, wait) in enumerate(started, start=1):
             try:
-                _take(assignment, exercise, result, wait(), book, penalty, report)
+                graded = wait()
             except AutogradeError as reason:
                 report.failures.append((result.student, str(reason)))
+            else:
+                _take(assignment, exercise, result, graded, book, penalty, report)
             progress(result.student, done, len(todo))
         follow(assignment.course, assignment.name, assignment.templates, book, penalty)
     return report
