@@ -1,13 +1,10 @@
 """Cells of a program, each parsed once, and which of them some names depend on. Only text is looked at: nothing is run.
 
-    texts = ("SCALE = 2\nprint(SCALE)", "def scale(d):\n    return d ** SCALE")
-    program = Program(ParsedCell(text).core for text in texts)
-    chosen = cells_for({"scale"}, program)
-    [cell.source for cell in chosen.cells]   # ["SCALE = 2", "def scale…"]: what is printed stays in the notebook
-    chosen.missing                           # names that are read and that no cell defines: none
-
-Both sides use it: the student's own package is made of the chosen cells, and the grader chooses from the earlier
-notebooks of a student in the same way.
+texts = ("SCALE = 2\nprint(SCALE)", "def scale(d):\n    return d ** SCALE")
+program = Program(ParsedCell(text).core for text in texts)
+chosen = cells_for({"scale"}, program)
+[cell.source for cell in chosen.cells]   # ["SCALE = 2", "def scale…"]: what is printed stays in the notebook
+chosen.missing                           # names that are read and that no cell defines: none
 """
 
 import ast

@@ -1,13 +1,12 @@
 """Limits on a whole sandbox by the kernel, where a control group (version 2) has been delegated to the grader.
 
-Without one nothing is lost but sharpness: the trusted side's watch (watch.py) ends a sandbox that is over its limits a
-tenth of a second late; with one the kernel does it at once, and memory in the page cache counts too. Two ways to get
-a delegated group:
+Without one watch.py ends a sandbox that is over its limits a tenth of a second late; with one the kernel does it at
+once, and memory in the page cache counts too. Two ways to get a delegated group:
 
     systemd-run --user --scope -p Delegate=yes autograde grade …
     AUTOGRADE_CGROUP=/sys/fs/cgroup/some/group autograde grade …     a group made for it by an administrator
 
-Root could write to every group, so it is unknown which one is meant: root has to name one.
+Root could write to every group, so root has to name one.
 """
 
 import contextlib

@@ -4,10 +4,9 @@
         result = sandbox.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
         answers = sandbox.ask([question, …], 10)        # Answers, see autograde.judging.answers
 
-A sandbox that ends, for any reason, raises `SandboxEnded` from the call during which it ended and from every later one;
-`sandbox.ended` is the reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types
-are exact, text is made valid Unicode, and an answer that is not exactly an answer ends the sandbox as "protocol". What
-a cell printed is for the doctor and the tests; the grader reads a CellResult with `answers.cell_outcome`.
+A sandbox that ends, for any reason, raises `SandboxEnded` from that call and every later one; `sandbox.ended` is the
+reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types are exact, and an
+answer that is not exactly an answer ends the sandbox as "protocol".
 """
 
 import contextlib

@@ -1,13 +1,11 @@
 """Sandboxes in containers, for machines without bubblewrap: Podman or Docker isolates them.
 
-On Linux a sandbox needs no image: the container's root is a skeleton of empty folders, and this machine's /usr and
-Python environment are shown in it, read-only (Podman takes a folder as the root; Docker imports the skeleton as an
-image). Elsewhere the container is a Linux of its own, so it needs an image with the course's Python environment: build
-`Containerfile`, which lies beside this file, and name it in AUTOGRADE_IMAGE.
+On Linux a sandbox needs no image: the container's root is a skeleton of empty folders, in which this machine's /usr and
+Python environment are shown read-only (Podman takes a folder as the root; Docker imports it as an image). Elsewhere
+AUTOGRADE_IMAGE names an image with the course's Python environment, built from `Containerfile` beside this file.
 
-Every sandbox is a container: no network, no capabilities, no new privileges, a read-only root, memory and processes
-held by the engine's control group, and in it the same agent, resource limits and system-call filter as in any other
-sandbox. The number of files is held by memory only, and a sandbox takes the engine's start and the imports' seconds.
+No network, no capabilities, no new privileges, a read-only root, memory and processes held by the engine's control
+group, and inside the same agent, resource limits and system-call filter as in any other sandbox.
 """
 
 import io

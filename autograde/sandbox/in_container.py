@@ -2,10 +2,9 @@
 
     python -m autograde.sandbox.in_container '{limits…}'    stdin, stdout: the channel; stderr: JSON, a line per message
 
-A container engine passes three pipes and no descriptors, and may run on another machine than the grader (Docker on a
-Mac does). So the sandbox's own channel and control socket end here: this process copies bytes between the channel and
-the pipes, writes the control messages without their handles, and answers SIGINT by interrupting the agent. It is not
-dumpable, so the student's code, which has the same user id, cannot read it or write through it.
+A container engine passes three pipes and no descriptors. So the sandbox's own channel and control socket end here: this
+process copies bytes between the channel and the pipes, writes the control messages without their handles, and answers
+SIGINT by interrupting the agent. It is not dumpable, so the student's code, which has the same user id, cannot read it.
 """
 
 import contextlib

@@ -3,13 +3,11 @@
     python -m autograde.sandbox.zygote CONTROL_FD '{"user": 64999 or null, "preload": [...]}'
     python -m autograde.sandbox.zygote CHANNEL_FD CONTROL_FD '{limits…, "user": … or null}'    no zygote: one sandbox
 
-It never runs a TensorFlow operation and never starts a thread: a fork copies one thread only, and a lock held by
-another at that moment would stay locked for ever. It holds no secret: its environment is cleared by bubblewrap, its
-requests are limits, and every sandbox gets a copy of its memory.
-
-One request is one message on the control socket: a JSON dict of limits with two descriptors, the sandbox's end of the
-channel and of its own control socket. One sandbox alone is slower to start by the imports; it is used where a fork
-cannot make its own namespaces: bubblewrap has made them already (or, with --trust-submissions, nobody has).
+A zygote never runs a TensorFlow operation and never starts a thread: a fork copies one thread only, and a lock held by
+another at that moment would stay locked for ever. It holds no secret: bubblewrap clears its environment, its requests
+are limits, and every sandbox gets a copy of its memory. A request is one message on the control socket: a JSON dict of
+limits with two descriptors, the sandbox's end of the channel and of its own control socket. One sandbox alone is used
+where a fork cannot make its own namespaces: bubblewrap has made them (or, with --trust-submissions, nobody has).
 """
 
 import contextlib

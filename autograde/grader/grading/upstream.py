@@ -8,10 +8,9 @@ When notebook 04 is graded, `mybert` in the sandbox consists of
 
 The module that the notebook itself builds, and later ones, are left out: they would do the exercise.
 
-**Fixed at the first grading.** The upstream modules of a submission are chosen when it is first graded and stored in
-its record (`upstream`). Grading the same file again uses the record, even if the earlier notebook has changed since; a
-new version of the file uses the modules of that time. The choice does not depend on the order of grading: an earlier
-notebook without a record is graded first (only to find the passed answers; its own grading follows later).
+**Fixed at the first grading.** The modules are stored in the record (`upstream`), and grading the same file again uses
+them; a new version of the file uses the modules of that time. The order of grading does not matter: an earlier notebook
+without a record is graded first, only to find the passed answers.
 
 All of it is untrusted text. Here cells are chosen from it (see `dependencies`); it runs only in the sandbox.
 """
