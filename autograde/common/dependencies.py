@@ -1,10 +1,12 @@
 """Cells of a program, each parsed once, and which of them some names depend on. Only text is looked at: nothing is run.
 
-texts = ("SCALE = 2\nprint(SCALE)", "def scale(d):\n    return d ** SCALE")
-program = Program(ParsedCell(text).core for text in texts)
-chosen = cells_for({"scale"}, program)
-[cell.source for cell in chosen.cells]   # ["SCALE = 2", "def scale…"]: what is printed stays in the notebook
-chosen.missing                           # names that are read and that no cell defines: none
+    texts = ("SCALE = 2\nprint(SCALE)", "def scale(d):\n    return d ** SCALE")
+    program = Program(ParsedCell(text).core for text in texts)
+    chosen = cells_for({"scale"}, program)
+    [cell.source for cell in chosen.cells]   # ["SCALE = 2", "def scale…"]: what is printed stays in the notebook
+    chosen.missing                           # names that are read and that no cell defines: none
+
+The student's own package is made of cells so chosen, and the grader chooses from earlier notebooks in the same way.
 """
 
 import ast

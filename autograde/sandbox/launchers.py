@@ -202,7 +202,7 @@ def open_launcher(trust: bool = False, tell: Callable[[str], None] | None = None
     raise SandboxError("no sandbox works here, so nothing is run. `autograde doctor` says why. " + " · ".join(reasons))
 
 
-class SharedLauncher:
+class SharedLauncher(Launcher):
     """The launcher of one grader process, for several threads: opened when the first sandbox is wanted, and again if it
     is lost. `with SharedLauncher() as launcher: launcher.start(limits)`."""
 
@@ -210,12 +210,6 @@ class SharedLauncher:
         self._open_one, self._lock = open_one or open_launcher, threading.Lock()
         self._launcher: Launcher | None = None
         self._closed = False
-
-    def __enter__(self) -> "SharedLauncher":
-        return self
-
-    def __exit__(self, *error):
-        self.close()
 
     def open(self) -> Launcher:
         """The launcher; opened in the calling thread, because a zygote ends with the thread that started it.

@@ -32,7 +32,6 @@ from autograde.grader.grading.upstream import (
     EarlierNotebook,
     UpstreamSources,
     digest_of,
-    in_notebook_order,
     submitted_modules,
     upstream_modules,
 )
@@ -177,7 +176,7 @@ def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
 
 def upstream_sources(assignment: Assignment, item: Submission) -> UpstreamSources:
     """The upstream sources of a submission: the student's earlier notebooks, and modules handed in with these files."""
-    earlier = []
+    earlier = {}  # of a notebook that was handed in to several assignments the last one
     for name, template in assignment.released:
         path = assignment.course / "submitted" / item.student / name / f"{template.name}.ipynb"
         if path.exists():
@@ -186,10 +185,11 @@ def upstream_sources(assignment: Assignment, item: Submission) -> UpstreamSource
             time, _ = _timestamp(path.parent)
             blank = Result(name, item.student, template.name, handed_in=time, sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
-            earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
+            modules, _ = submitted_modules(path.parent)
+            earlier[template.name] = EarlierNotebook(template, path, blank, modules, result)
     recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
     beside, notes = submitted_modules(item.files[0].parent) if item.files else ({}, ())
-    return UpstreamSources(in_notebook_order(earlier), beside, recorded, notes)
+    return UpstreamSources(tuple(earlier[name] for name in sorted(earlier)), beside, recorded, notes)
 
 
 def grade_submission(

@@ -20,7 +20,7 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -190,11 +190,6 @@ def digest_of(modules: dict[str, str]) -> str:
     """One digest of the modules handed in; "" without modules."""
     text = json.dumps(modules, sort_keys=True)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if modules else ""
-
-
-def in_notebook_order(notebooks: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
-    """Sorts by notebook; if one was handed in several times, the last of `notebooks` counts."""
-    return tuple(notebook for _, notebook in sorted({notebook.notebook: notebook for notebook in notebooks}.items()))
 
 
 # --- notes on what was used ---

@@ -2,7 +2,7 @@
 
 Reading never raises. It tries in order: the encoding (byte-order marks, UTF-16, bytes that are not UTF-8), removing
 outputs, valid JSON, JSON with raw line breaks in strings, the two sides of a merge conflict, and finally every single
-cell that is still readable in a damaged file. A Python script is read as cells, too (scripts.py). Notebook formats 1
+cell that is still readable in a damaged file. A Python script is read as cells, too (source.py). Notebook formats 1
 to 4 differ in the location of the cells and the name of their text; only these are read.
 """
 
@@ -19,7 +19,7 @@ from typing import BinaryIO
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
 from autograde.grader.reading.scan import LARGEST_TEXT, TooLarge, without_outputs
-from autograde.grader.reading.scripts import has_statements, split_script, what_it_is, without_calls
+from autograde.grader.reading.source import has_statements, split_script, what_it_is, without_calls
 
 MAX_CELLS = 5_000
 MAX_CODE = 500_000  # characters of all cells that can be programs: to parse that much takes about 3 s
