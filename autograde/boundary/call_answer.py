@@ -42,7 +42,6 @@ import dis
 import io
 import itertools
 import random
-import sys
 import types
 from functools import partial
 
@@ -66,7 +65,7 @@ from autograde.boundary.calls import (
     function_of,
     in_graph,
     inputs,
-    usual_precision,
+    usual_settings,
     with_results,
 )
 from autograde.boundary.plain_values import NotPlainError, describe, to_plain, whole_numbers
@@ -101,8 +100,7 @@ def _answer_one(question, namespace, build):
     notes, printed, watched = {}, _Lines(), set()
     error, value, status = None, None, "ok"
     try:
-        quiet = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines())
-        with quiet[0], quiet[1], _plain_tracebacks(), usual_precision():
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines()), usual_settings():
             with tracing.watching(question.get("watch", ())) as watched:
                 raw = _ask(question["probe"], question, namespace, notes, build)
         notes.setdefault("returned", describe(raw))
@@ -137,20 +135,6 @@ def _refusal(refused):
     reason = getattr(refused, "reason", "no plain form" if isinstance(refused, NotPlainError) else "too large")
     return {"type": type(refused).__name__, "message": str(refused)[:tracing.LONGEST_MESSAGE], "line": None, "text": "",
             "reason": reason}  # fmt: skip
-
-
-@contextlib.contextmanager
-def _plain_tracebacks():
-    """Keeps errors as the student caused them: Keras adds a page of text to every error raised inside a layer."""
-    keras = sys.modules.get("keras")
-    if keras is None or not keras.config.is_traceback_filtering_enabled():
-        yield
-        return
-    keras.config.disable_traceback_filtering()
-    try:
-        yield
-    finally:
-        keras.config.enable_traceback_filtering()
 
 
 def _is_stub(function) -> bool:

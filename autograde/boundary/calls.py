@@ -129,20 +129,25 @@ def changed_precision() -> list[str]:
 
 
 @contextlib.contextmanager
-def usual_precision() -> Iterator[None]:
-    """Inside of it new layers and new tensors are float32; afterwards the settings are as before."""
+def usual_settings() -> Iterator[None]:
+    """Inside of it new layers and new tensors are float32, and errors stay as the student caused them: Keras adds a
+    page of text to each that is raised inside a layer. Afterwards its settings are as before."""
     keras = sys.modules.get("keras")
     if keras is None:
         yield
         return
     policy, numbers = keras.config.dtype_policy(), keras.config.floatx()
-    if (policy.name, numbers) == (_USUAL, _USUAL):
-        yield
-        return
-    keras.config.set_floatx(_USUAL)
-    keras.config.set_dtype_policy(_USUAL)
+    is_unusual, is_filtering = (policy.name, numbers) != (_USUAL, _USUAL), keras.config.is_traceback_filtering_enabled()
+    if is_unusual:
+        keras.config.set_floatx(_USUAL)
+        keras.config.set_dtype_policy(_USUAL)
+    if is_filtering:
+        keras.config.disable_traceback_filtering()
     try:
         yield
     finally:
-        keras.config.set_floatx(numbers)
-        keras.config.set_dtype_policy(policy)
+        if is_unusual:
+            keras.config.set_floatx(numbers)
+            keras.config.set_dtype_policy(policy)
+        if is_filtering:
+            keras.config.enable_traceback_filtering()
