@@ -14,12 +14,12 @@ from autograde.exercises.spec import Exercise
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import given_by_people
 from autograde.grader.grading.grade import Report, grade, open_assignment
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.pages.feedback import write_feedback
 from autograde.grader.pages.report import report_page
 from autograde.release import editions as making
 from autograde.release.assignment import write_assignment
+from autograde.sandbox.launchers import SharedLauncher
 from bertlab.common.files import write_text
 
 NOTEBOOK = ASSIGNMENT = "03_attention"

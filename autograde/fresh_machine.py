@@ -1,14 +1,8 @@
-"""Installs missing libraries on a new machine such as Colab. For a notebook's first cell.
+"""Installs missing libraries on a new machine such as Colab. For a notebook's first cell; standard library only.
 
 The course package is installed there without its dependencies, so that the machine's TensorFlow and Keras, with their
-GPU support, do not change. `complete()` then installs only missing libraries:
-
-- libraries that the package requires and that are not installed;
-- TensorFlow Text, in the release for the machine's TensorFlow: each is built for exactly one.
-
-Libraries that are older or newer than those that the package was tested with stay; a sentence names them.
-
-This module uses only the standard library, because any other library may be missing.
+GPU support, do not change. `complete()` then installs the libraries that the package requires and that are missing, and
+TensorFlow Text in the release for the machine's TensorFlow. A sentence names those that are older or newer than tested.
 """
 
 import importlib

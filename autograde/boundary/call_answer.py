@@ -14,53 +14,13 @@ A **question** is a plain value (see `values`), a dict:
      "unknown_batch": True,            optional, with "graph": a layer does not know the size of the batch there
      "watch": ["keras.ops.softmax"]}   optional: note whether any of these functions or layers ran
 
-**Probes** by kind:
+A **probe** of each kind is described by its function below; a probe that has "of" asks another one in its own way:
 
-    {"kind": "function", "name": …}                      calls it → what it returns; with "takes": another name, its
-                                                         first argument is that function, the question's a list of the
-                                                         arrays that come behind that function's own arguments
-    {"kind": "layer", "name": …, "config": {…}, "roles": {role: [path, …]}}
-                                                         constructs it, calls it once so that it builds itself, sets
-                                                         the question's weights by role, calls it again
-    {"kind": "gradient", "of": probe, "with_respect_to": [0, role, …]}
-                                                         gradients of Σ output · question["cotangent"] with
-                                                         respect to arguments by index or weights by role; of several
-                                                         outputs of the one with the number question["item"]
-    {"kind": "repeat", "of": probe, "seeds": [1, 2, …]}  the same call under several random seeds → list
-    {"kind": "seeded", "name": …, "seeds": [1, 2, …]}    calls a function once for each seed, with a NumPy generator of
-                                                         that seed as its last argument → list of what it returns
-    {"kind": "made", "of": layer probe, "values": …}     constructs a layer and calls it once → {"named": has it its
-                                                         name?, "trainable": …, "trained": roles}, or its initial
-                                                         weights by role
-    {"kind": "own lists", "of": probe}                   calls a function, changes the lists and dicts that it returns
-                                                         → the arguments as they are then
-    {"kind": "items", "name": …, "most": 12}             calls a function and takes the first items of what it returns;
-                                                         with a "seed" after some numbers were drawn elsewhere
-    {"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}
-                                                         constructs the model, sets weights by role, calls the
-                                                         function with (model, SGD, the batch) keywords["steps"]
-                                                         times at keywords["rate"] and keywords["momentum"] (or 0),
-                                                         with keywords["compiled"] inside tf.function
-                                                         → {"loss": …, role: weight after it}
-    {"kind": "with model", "name": …, "model": …, "config": {…}, "roles": {…}}
-                                                         constructs the model, sets weights by role, calls the
-                                                         function with the model as first argument
-    {"kind": "fill", "name": …}                          calls a function whose first argument, a dict of arrays,
-                                                         arrives as Keras variables; the others as NumPy arrays →
-                                                         {"returned": …, "variables": what they hold afterwards}
-    {"kind": "composition", "name": …}                   makes the calls of question["calls"] (each a question with a
-                                                         probe of its own, a function or a layer) one after the other;
-                                                         {"result of": 0} in the arguments of a call is what the
-                                                         first call returned → list of what each returns
-    {"kind": "attribute", "name": …}                     a value that the student assigned
-    {"kind": "weights", …as for layer}                   [[path, shape], …] of the built layer
-    {"kind": "trainable", "of": layer probe}             how many numbers of the built layer can be trained, and how
-                                                         many cannot → dict
+    {"kind": "gradient", "of": {"kind": "layer", "name": …, …}, "with_respect_to": [0, role, …]}
 
 A role's paths are tried in turn: "query.kernel" is an attribute of an attribute, "layers_.0" an item of a list; in
 "query.*.kernel" the star means every item of a list, and the array is split among them along its last axis (one Dense
-per head). A weight of another shape but the same size is filled in row-major order, so (H, A·d) also fits
-(H, A, d).
+per head). A weight of another shape but the same size is filled in row-major order, so (H, A·d) also fits (H, A, d).
 
 An **answer** is a plain value, a dict:
 
@@ -71,7 +31,7 @@ An **answer** is a plain value, a dict:
              innermost line; "reason": why it was refused
     notes    facts beside the value: {"returned": "tensor" | "NumPy array" | "nothing" | …, "after": the arguments after
              the call, "again": what a second, equal call of a layer returned, "printed": lines, "new_weights": a call
-             after the first made more of them, "watched": [names that ran], "weights": [[path, shape], …]}
+             after the first made more of them, "watched": [names that ran]}
 
 Nobody believes an answer that comes out of a sandbox: `answers.read` makes a trusted value of it, and all that decides
 points is compared outside, `after` with the arguments that were sent and `again` with `value`.
@@ -82,21 +42,20 @@ import dis
 import io
 import itertools
 import random
-import sys
 import types
 from functools import partial
 
 import numpy as np
 
-from autograde.boundary import precision, tracing
+from autograde.boundary import tracing
 from autograde.boundary.call_layer import (
     Build,
     build_layer,
+    count_trainable,
     gradient,
     layer_answer,
     made,
     put_weights,
-    trainable,
     variables_at,
 )
 from autograde.boundary.calls import (
@@ -106,13 +65,13 @@ from autograde.boundary.calls import (
     function_of,
     in_graph,
     inputs,
+    usual_settings,
     with_results,
 )
 from autograde.boundary.plain_values import NotPlainError, describe, to_plain, whole_numbers
-from autograde.boundary.values import Limits, encode
+from autograde.boundary.values import encode
 from autograde.common.errors import AutogradeError
 
-LONGEST_MESSAGE = 600
 WATCHED_CALLS = 20  # in which changed arguments and results are searched; random functions are called hundreds of times
 OUT_OF_MEMORY = ("ResourceExhaustedError", "MemoryError", "_ArrayMemoryError")  # names of errors
 _MODEL_READS = ("token_ids", "token_type_ids", "attention_mask", "positions")  # of a batch, in the order of its call
@@ -132,19 +91,16 @@ class _Lines(io.TextIOBase):
         return len(text)
 
 
-def answer(
-    questions: list[dict], namespace: dict, limits: Limits | None = None, build: Build | None = None
-) -> list[dict]:
-    """Asks the code in `namespace` each question. limits: of each answer's value. build: what makes the layers."""
-    return [_answer_one(question, namespace, limits or Limits(), build or build_layer) for question in questions]
+def answer(questions: list[dict], namespace: dict, build: Build = build_layer) -> list[dict]:
+    """Asks the code in `namespace` each question. build: what makes the layers."""
+    return [_answer_one(question, namespace, build) for question in questions]
 
 
-def _answer_one(question, namespace, limits, build):
+def _answer_one(question, namespace, build):
     notes, printed, watched = {}, _Lines(), set()
     error, value, status = None, None, "ok"
     try:
-        quiet = contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines())
-        with quiet[0], quiet[1], _plain_tracebacks(), precision.usual():
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(_Lines()), usual_settings():
             with tracing.watching(question.get("watch", ())) as watched:
                 raw = _ask(question["probe"], question, namespace, notes, build)
         notes.setdefault("returned", describe(raw))
@@ -152,12 +108,13 @@ def _answer_one(question, namespace, limits, build):
             raise NotImplementedError
         value = to_plain(raw)
         for part in (value, notes.get("after"), notes.get("again")):
-            encode(part, limits)
+            encode(part)  # or it is too large
     except NotImplementedError as raised:
         error = tracing.describe_error(raised, namespace, question)
         other = tracing.empty_stub_used(raised, namespace, question)
-        status = "raised" if other or _by_tensorflow(raised) else "not attempted"
-        if other and not _by_tensorflow(raised):
+        by_tensorflow = "symbolic tf.Tensor" in str(raised)  # which has no numbers yet, inside of `tf.function`
+        status = "raised" if other or by_tensorflow else "not attempted"
+        if other and not by_tensorflow:
             error["message"] = f"{other}, which your code uses, is still an empty stub"
     except MissingError:
         status = "missing"
@@ -174,29 +131,10 @@ def too_large(reason: AutogradeError) -> dict:
     return {"status": "refused", "value": None, "error": _refusal(reason), "notes": {}}
 
 
-def _by_tensorflow(raised: NotImplementedError) -> bool:
-    """Whether TensorFlow raised it: NumPy wanted the numbers of a tensor that has none yet, inside of `tf.function`."""
-    return "symbolic tf.Tensor" in str(raised)
-
-
 def _refusal(refused):
     reason = getattr(refused, "reason", "no plain form" if isinstance(refused, NotPlainError) else "too large")
-    return {"type": type(refused).__name__, "message": str(refused)[:LONGEST_MESSAGE], "line": None, "text": "",
+    return {"type": type(refused).__name__, "message": str(refused)[:tracing.LONGEST_MESSAGE], "line": None, "text": "",
             "reason": reason}  # fmt: skip
-
-
-@contextlib.contextmanager
-def _plain_tracebacks():
-    """Keeps errors as the student caused them: Keras adds a page of text to every error raised inside a layer."""
-    keras = sys.modules.get("keras")
-    if keras is None or not keras.config.is_traceback_filtering_enabled():
-        yield
-        return
-    keras.config.disable_traceback_filtering()
-    try:
-        yield
-    finally:
-        keras.config.enable_traceback_filtering()
 
 
 def _is_stub(function) -> bool:
@@ -207,58 +145,83 @@ def _is_stub(function) -> bool:
     return all(i.opname in _STUB_INSTRUCTIONS and i.argval in (None, 0, ...) for i in instructions)
 
 
-# --- the kinds of probe ---
-
-
 def _ask(probe, question, namespace, notes, build):
-    kind = probe["kind"]
     if "seed" in question:
         _set_seed(question["seed"])
+    kind = probe["kind"]
     if kind == "repeat":
         return _repeat(probe, question, namespace, notes, build)
     if kind == "composition":
         return _composed(question["calls"], namespace)
-    function = function_of(probe.get("of", probe), namespace)  # or a class, or a value
-    if kind == "attribute":
-        return function
-    if kind == "seeded":
-        return _seeded(function, probe, question, notes)
-    if kind == "made":
-        return made(function, probe, question, notes, build)
-    if kind == "own lists":
-        return _arguments_after_changes(function, probe["of"], question)
-    if kind == "trainable":
-        return trainable(function, probe["of"], question, notes, build)
-    if kind == "items":
-        return _items(function, probe, question, notes)
-    if kind == "gradient":
-        return gradient(function, probe, question, notes, build)
-    if kind == "step":
-        return _steps(function, namespace[probe["model"]], probe, question, notes)
-    if kind == "function":
-        if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
-            try:
-                function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
-            except Exception as failure:
-                if type(failure).__name__ in OUT_OF_MEMORY:  # after ten seconds, and a second call would take them, too
-                    raise
-        call = in_graph(function) if question.get("graph") else function
-        return call_with_notes(call, *inputs(probe, question), notes)
-    if kind == "with model":
-        return _with_model(function, namespace[probe["model"]], probe, question, notes)
-    if kind == "fill":
-        return _filled(function, question, notes)
-    if kind in ("layer", "weights"):
-        return layer_answer(function, probe, question, notes, build)
-    raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
+    function = function_of(probe.get("of", probe), namespace)  # or a class
+    if kind not in _KINDS:
+        raise RefusedError(f"there is no probe of kind {str(kind)[:40]!r}")
+    if "model" in probe:
+        probe = probe | {"model": namespace[probe["model"]]}
+    return _KINDS[kind](function, probe, question, notes, build)
+
+
+def _set_seed(seed):
+    import keras
+
+    keras.utils.set_random_seed(seed)
+
+
+# --- the kinds of probe: (function or class, probe, question, notes, build) → what the student's code returns ---
+
+
+def _repeat(probe, question, namespace, notes, build):
+    """{"kind": "repeat", "of": probe, "seeds": [1, 2, …]}: the same call under several random seeds → list"""
+    results = []
+    for seed in probe["seeds"]:
+        _set_seed(seed)
+        results.append(to_plain(_ask(probe["of"], question, namespace, notes, build)))
+    return results
+
+
+def _composed(calls, namespace):
+    """{"kind": "composition", "name": …}: makes the calls of question["calls"] one after the other, each a question
+    with a probe of its own, a function or a layer; {"result of": 0} in the arguments of a call is what the first
+    call returned → list of what each returns. Layers are built in a first round, so that they exist side by side."""
+    callees = [function_of(call["probe"], namespace) for call in calls]
+    for index, probe in enumerate(call["probe"] for call in calls):
+        if probe["kind"] == "layer":
+            callees[index] = callees[index](**probe.get("config", {}))
+
+    def results():
+        found = []
+        for call, callee in zip(calls, callees):
+            arguments, keywords = inputs(call["probe"], call)
+            found.append(callee(*with_results(arguments, found), **with_results(keywords, found)))
+        return found
+
+    if any("weights" in call for call in calls):
+        results()
+        for call, callee in zip(calls, callees):
+            put_weights(callee, call["probe"].get("roles", {}), call.get("weights", {}))
+    return results()
+
+
+def _function(function, probe, question, notes, build):
+    """{"kind": "function", "name": …}: calls it → what it returns; with "takes": another name, its first argument is
+    that function, the question's a list of the arrays that come behind that function's own arguments"""
+    if "first" in question:  # its result does not matter, nor its failure: a function must not remember it
+        try:
+            function(*inputs(probe, {"arguments": question["first"]})[0], **inputs(probe, question)[1])
+        except Exception as failure:
+            if type(failure).__name__ in OUT_OF_MEMORY:  # after ten seconds, and a second call would take them, too
+                raise
+    call = in_graph(function) if question.get("graph") else function
+    return call_with_notes(call, *inputs(probe, question), notes)
 
 
 def _fingerprints(arguments):
     return [encode(to_plain(argument)) for argument in arguments]
 
 
-def _filled(function, question, notes):
-    """The result of a function that assigns variables, and the values of the variables afterwards."""
+def _filled(function, probe, question, notes, build):
+    """{"kind": "fill", "name": …}: calls a function whose first argument, a dict of arrays, arrives as Keras
+    variables; the others as NumPy arrays → {"returned": …, "variables": what they hold afterwards}"""
     import keras
 
     (starts, *others), keywords = to_plain(question["arguments"]), to_plain(question.get("keywords", {}))
@@ -273,48 +236,17 @@ def _filled(function, question, notes):
     return {"returned": to_plain(returned), "variables": to_plain(variables)}
 
 
-def _with_model(function, its_class, probe, question, notes):
-    model = its_class(**probe.get("config", {}))
+def _with_model(function, probe, question, notes, build):
+    """{"kind": "with model", "name": …, "model": …, "config": {…}, "roles": {…}}: constructs the model, sets weights
+    by role, calls the function with the model as first argument"""
+    model = probe["model"](**probe.get("config", {}))
     put_weights(model, probe["roles"], question["weights"])
     return call_with_notes(partial(function, model), *inputs(probe, question), notes)
 
 
-def _composed(calls, namespace):
-    """The results of all calls. Layers are built in a first round, so that they exist side by side in the second."""
-    callees = [function_of(call["probe"], namespace) for call in calls]
-    for index, probe in enumerate(call["probe"] for call in calls):
-        if probe["kind"] == "layer":
-            callees[index] = callees[index](**probe.get("config", {}))
-    if any("weights" in call for call in calls):
-        _results(calls, callees)
-        for call, callee in zip(calls, callees):
-            put_weights(callee, call["probe"].get("roles", {}), call.get("weights", {}))
-    return _results(calls, callees)
-
-
-def _results(calls, callees):
-    results = []
-    for call, callee in zip(calls, callees):
-        arguments, keywords = inputs(call["probe"], call)
-        results.append(callee(*with_results(arguments, results), **with_results(keywords, results)))
-    return results
-
-
-def _set_seed(seed):
-    import keras
-
-    keras.utils.set_random_seed(seed)
-
-
-def _repeat(probe, question, namespace, notes, build):
-    results = []
-    for seed in probe["seeds"]:
-        _set_seed(seed)
-        results.append(to_plain(_ask(probe["of"], question, namespace, notes, build)))
-    return results
-
-
-def _seeded(function, probe, question, notes):
+def _seeded(function, probe, question, notes, build):
+    """{"kind": "seeded", "name": …, "seeds": [1, 2, …]}: calls a function once for each seed, with a NumPy generator
+    of that seed as its last argument → list of what it returns"""
     results = []
     before = _fingerprints(inputs(probe, question)[0])
     for number, seed in enumerate(probe["seeds"]):
@@ -335,10 +267,12 @@ def _seeded(function, probe, question, notes):
     return [_compact(to_plain(result)) for result in results]
 
 
-def _arguments_after_changes(function, probe, question):
-    """The arguments of a call after everything in its result was changed; a list in both has changed, too."""
-    arguments, keywords = inputs(probe, question)
-    generators = [np.random.default_rng(seed) for seed in probe.get("seeds", ())[:1]]
+def _arguments_after_changes(function, probe, question, notes, build):
+    """{"kind": "own lists", "of": probe}: calls a function, changes the lists and dicts that it returns → the
+    arguments as they are then: a list in both has changed, too"""
+    inner = probe["of"]
+    arguments, keywords = inputs(inner, question)
+    generators = [np.random.default_rng(seed) for seed in inner.get("seeds", ())[:1]]
     _change(function(*arguments, *generators, **keywords))
     return arguments
 
@@ -364,7 +298,9 @@ def _compact(value):
     return value if numbers is None else numbers
 
 
-def _items(function, probe, question, notes):
+def _items(function, probe, question, notes, build):
+    """{"kind": "items", "name": …, "most": 12}: calls a function and takes the first items of what it returns; with a
+    "seed" after some numbers were drawn elsewhere"""
     import keras
     import tensorflow as tf
 
@@ -387,10 +323,13 @@ def _items(function, probe, question, notes):
     return [to_plain(item) for item in itertools.islice(result, probe["most"])]
 
 
-def _steps(function, its_class, probe, question, notes):
+def _steps(function, probe, question, notes, build):
+    """{"kind": "step", "name": …, "model": …, "config": {…}, "roles": {…}}: constructs the model, sets weights by
+    role, calls the function with (model, SGD, the batch) keywords["steps"] times at keywords["rate"] and
+    keywords["momentum"] (or 0), with keywords["compiled"] inside tf.function → {"loss": …, role: weight after it}"""
     import keras
 
-    model = its_class(**probe["config"])
+    model = probe["model"](**probe["config"])
     (batch,), asked = inputs(probe, question)
     model(*(batch[name] for name in _MODEL_READS))  # so that its weights exist
     put_weights(model, probe["roles"], question["weights"])
@@ -405,3 +344,18 @@ def _steps(function, its_class, probe, question, notes):
         return loss
     after = {role: variables_at(model, paths) for role, paths in probe["roles"].items()}
     return {"loss": loss} | {role: np.concatenate(list(map(np.asarray, found)), -1) for role, found in after.items()}
+
+
+_KINDS = {
+    "function": _function,
+    "layer": layer_answer,
+    "gradient": gradient,
+    "seeded": _seeded,
+    "made": made,
+    "own lists": _arguments_after_changes,
+    "items": _items,
+    "step": _steps,
+    "with model": _with_model,
+    "fill": _filled,
+    "trainable": count_trainable,
+}

@@ -1,6 +1,4 @@
-"""Probes of layers: constructs them, sets their weights by role, calls them, asks for gradients. Runs in the student's
-process; `probe` describes the questions.
-"""
+"""Probes of layers: constructs them, sets weights by role, calls them, asks for gradients. In the student's process."""
 
 import inspect
 import math
@@ -22,28 +20,23 @@ def build_layer(its_class: Callable, probe: dict, arguments: list, keywords: dic
 
 
 def layer_answer(its_class, probe, question, notes, build):
-    """The result of a layer with the question's weights; of a probe of kind "weights" what weights it has."""
+    """{"kind": "layer", "name": …, "config": {…}, "roles": {role: [path, …]}}: constructs it, calls it once so that it
+    builds itself, sets the question's weights by role, calls it again"""
     arguments, keywords = inputs(probe, question)
     before = to_tensors(list(question["first"])) if "first" in question else arguments
-    layer = _built_layer(its_class, probe, before, keywords, notes, build)
-    if probe["kind"] == "weights":
-        return notes["weights"]
+    layer = build(its_class, probe, before, keywords)
     put_weights(layer, probe.get("roles", {}), question.get("weights", {}))
     return _call_layer(layer, arguments, keywords, notes, probe.get("twice", True), question)
 
 
-def _built_layer(its_class, probe, arguments, keywords, notes, build):
-    layer = build(its_class, probe, arguments, keywords)
-    notes["weights"] = [[weight.path, list(weight.shape)] for weight in getattr(layer, "weights", [])]
-    return layer
-
-
 def made(its_class, probe, question, notes, build):
+    """{"kind": "made", "of": layer probe, "values": …}: constructs a layer and calls it once → {"named": has it its
+    name?, "trainable": …, "trained": roles}, or its initial weights by role"""
     inner = probe["of"]
     if "dtype" in inner["config"]:  # not built: a right answer may mix dtypes when it computes
         layer = its_class(**inner["config"])
         return {"in its dtype": layer.dtype == inner["config"]["dtype"]}
-    layer = _built_layer(its_class, inner, *inputs(inner, question), notes, build)
+    layer = build(its_class, inner, *inputs(inner, question))
     variables = {role: variables_at(layer, paths) or [] for role, paths in inner["roles"].items()}
     if probe["values"]:
         return {role: to_plain(found[0]) for role, found in variables.items() if found}
@@ -55,9 +48,10 @@ def made(its_class, probe, question, notes, build):
     return {"named": has_its_name, "trainable": layer.trainable, "trained": roles}
 
 
-def trainable(its_class, probe, question, notes, build):
-    """The counts of the numbers that the layer's weights hold: those that can be trained, and the others."""
-    layer = _built_layer(its_class, probe, *inputs(probe, question), notes, build)
+def count_trainable(its_class, probe, question, notes, build):
+    """{"kind": "trainable", "of": layer probe}: how many numbers of the built layer can be trained, and how many
+    cannot → dict"""
+    layer = build(its_class, probe["of"], *inputs(probe["of"], question))
     can_be_trained, total = (
         sum(math.prod(weight.shape) for weight in weights) for weights in (layer.trainable_weights, layer.weights)
     )
@@ -162,8 +156,8 @@ def variables_at(layer, paths):
 
 
 def gradient(callee, probe, question, notes, build):
-    """Gradients of the sum of output × cotangent. Arguments are named by index, weights by role. callee: a function, or
-    the class of a layer.
+    """{"kind": "gradient", "of": probe, "with_respect_to": [0, role, …]}: gradients of Σ output · question["cotangent"]
+    with respect to arguments by index or weights by role; of several outputs of number question["item"].
 
     NaN if none arrives at all: with such a loss an optimizer makes no step, but raises an error.
     """
@@ -173,7 +167,7 @@ def gradient(callee, probe, question, notes, build):
     arguments, keywords = inputs(inner, question)
     weights = question.get("weights", {})
     if inner["kind"] == "layer":
-        callee = _built_layer(callee, inner, arguments, keywords, notes, build)
+        callee = build(callee, inner, arguments, keywords)
         put_weights(callee, inner.get("roles", {}), weights)
     sources = [  # a role may lead to several variables
         [arguments[name]]

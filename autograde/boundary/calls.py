@@ -2,6 +2,8 @@
 
 import contextlib
 import logging
+import sys
+from collections.abc import Iterator
 
 from autograde.boundary.plain_values import is_tensor, nested, to_plain, to_tensors
 from autograde.common.errors import AutogradeError
@@ -9,6 +11,7 @@ from autograde.common.errors import AutogradeError
 # In the arguments of a composition's call:
 RESULT = "result of"  # {RESULT: 0}: what its first call returned
 REPEATED = "repeated"  # {REPEATED: [0, 1], "times": 3}: a list that is too long to be sent as it is
+_USUAL = "float32"  # a check asks in it with any settings of Keras that the cells have changed
 
 
 class RefusedError(AutogradeError):
@@ -111,3 +114,40 @@ def call_with_notes(function, arguments, keywords, notes):
     result = function(*arguments, **keywords)
     notes["after"] = to_plain(arguments)
     return result
+
+
+def changed_precision() -> list[str]:
+    """The settings that are not the usual ones, as a student writes them; none where Keras is not loaded."""
+    keras = sys.modules.get("keras")
+    if keras is None:
+        return []
+    policy, numbers = keras.config.dtype_policy().name, keras.config.floatx()
+    return [
+        *([f"keras.config.set_dtype_policy({policy!r})"] if policy not in (_USUAL, numbers) else []),
+        *([f"keras.config.set_floatx({numbers!r})"] if numbers != _USUAL else []),
+    ]
+
+
+@contextlib.contextmanager
+def usual_settings() -> Iterator[None]:
+    """Inside of it new layers and new tensors are float32, and errors stay as the student caused them: Keras adds a
+    page of text to each that is raised inside a layer. Afterwards its settings are as before."""
+    keras = sys.modules.get("keras")
+    if keras is None:
+        yield
+        return
+    policy, numbers = keras.config.dtype_policy(), keras.config.floatx()
+    is_unusual, is_filtering = (policy.name, numbers) != (_USUAL, _USUAL), keras.config.is_traceback_filtering_enabled()
+    if is_unusual:
+        keras.config.set_floatx(_USUAL)
+        keras.config.set_dtype_policy(_USUAL)
+    if is_filtering:
+        keras.config.disable_traceback_filtering()
+    try:
+        yield
+    finally:
+        if is_unusual:
+            keras.config.set_floatx(numbers)
+            keras.config.set_dtype_policy(policy)
+        if is_filtering:
+            keras.config.enable_traceback_filtering()

@@ -2,14 +2,9 @@
 
     4 bytes, big-endian: length of the header │ header: one JSON object │ the raw buffers its "sizes" name, in order
 
-Student code shares a process with the far end, so it may write any bytes. The near end therefore
-- checks every length against `FrameLimits` *before* setting memory aside for it,
-- waits no longer than a deadline for the whole frame, however slowly it drips,
-- accepts JSON objects only: no NaN, no deep nesting, no number of a million digits,
-- turns any violation into `ProtocolError`, after which the caller gives the sandbox up.
-
-Both ends use `Channel`; only the trusted end passes deadlines. It works on two file descriptors, so a socket (both the
-same) and a pair of pipes will do.
+Student code may write any bytes at the far end. The near end checks every length *before* it sets memory aside, waits
+no longer than a deadline however slowly a frame drips, accepts plain JSON objects only, and turns any violation into
+`ProtocolError`, after which the caller gives the sandbox up.
 """
 
 import json

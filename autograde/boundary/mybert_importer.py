@@ -1,12 +1,8 @@
 """`from mybert.attention import MultiHeadAttention`: the student's own package, completed by the library where needed.
 
-`mybert` has one module per notebook, made from the answers that passed their checks (see `autograde.student.store`);
-later notebooks import from it. This importer reads `mybert/attention.py` from the student's folder. A name that is not
-there, or a module that cannot be run, is replaced by the library's version (`autograde/student/stand_ins/`), and one
-line is printed about it. So a missing answer never blocks what comes after it.
-
-    activate(folder)           folder: the one that contains `mybert/`, or a function that finds it
-    with only_stand_ins(): …   for the instructor's side: every import of `mybert` is the library's version, silently
+This importer reads `mybert/attention.py` from the student's folder. A name that is not there, or a module that cannot
+be run, is replaced by the library's version (`autograde/student/stand_ins/`), and one line is printed about it. So a
+missing answer never blocks what comes after it.
 """
 
 import contextlib

@@ -1,13 +1,11 @@
 """Plain values ⇄ a JSON header and raw buffers: the only format in which data passes between the two processes.
 
 A *value* can be None, bool, int, float, str, a list, a tuple, a dict whose keys are strings or tuples of strings, or a
-NumPy array, nested. There are no other types: no objects, no object arrays, no pickle. `encode` splits a value into a
-JSON header and the arrays' bytes; `decode` rebuilds it and trusts nothing: every size, type and count is checked
-against `Limits` before any memory is allocated, and invalid data raises `ValueTreeError`.
+NumPy array, nested: no objects, no object arrays, no pickle. `decode` trusts nothing: every size, type and count is
+checked against `Limits` before any memory is allocated.
 
     header, buffers = encode({"scores": np.zeros((2, 3), "float32"), "note": "three keys"})
     value = decode(header, buffers)          # the same dict; arrays are fresh copies
-    value = decode(header, buffers, Limits(bytes=1 << 20))
 
 Header: `[kind]` or `[kind, content]`, by kind:
 
@@ -15,10 +13,9 @@ Header: `[kind]` or `[kind, content]`, by kind:
     ["list", [node, …]]   ["tuple", [node, …]]   ["dict", [[key, node], …]]
     ["array", {"dtype": "float32", "shape": [2, 3], "buffer": 0}]
 
-The key of a dict is its text, or the list of its texts: ["play", "##ing"] for the tuple ("play", "##ing").
-Integers are decimal text and floats hexadecimal text, so NaN, infinities and the last bit are preserved in JSON.
-Arrays are C-ordered and little-endian. `dtype` is one of `DTYPES`, or "U" and a length for text. Every buffer is used
-exactly once, in order.
+The key of a dict is its text, or the list of its texts: ["play", "##ing"] for the tuple ("play", "##ing"). Hexadecimal
+floats keep NaN, infinities and the last bit in JSON. Arrays are C-ordered and little-endian; `dtype` is one of
+`DTYPES`, or "U" and a length for text. Every buffer is used exactly once, in order.
 """
 
 import functools
@@ -222,7 +219,10 @@ def _decode(node, buffers, used, budget, depth):
     if kind == "int" and type(content) is str and _WHOLE_NUMBER.fullmatch(content):
         return int(content)
     if kind == "float" and type(content) is str and len(content) <= 40:
-        return _decode_float(content)
+        try:
+            return float.fromhex(content)
+        except (ValueError, OverflowError):
+            raise ValueTreeError("malformed value: not a hexadecimal float") from None
     if kind == "str" and type(content) is str:
         return _checked_text(content, budget)
     if kind in ("list", "tuple") and type(content) is list:
@@ -235,13 +235,6 @@ def _decode(node, buffers, used, budget, depth):
     raise ValueTreeError(
         f"malformed value: unexpected node of kind {kind[:20]!r} with content of type {type(content).__name__}"
     )
-
-
-def _decode_float(text):
-    try:
-        return float.fromhex(text)
-    except (ValueError, OverflowError):
-        raise ValueTreeError("malformed value: not a hexadecimal float") from None
 
 
 def _decode_dict(pairs, buffers, used, budget, depth):

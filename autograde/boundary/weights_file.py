@@ -5,8 +5,7 @@
                 "data_offsets": [0, 16384]}, …}
     the rest    the numbers, at these offsets
 
-The format is read here and not by a library, so that each size is checked before any memory is allocated, with messages
-that help a student. Nothing in the file can be run: there is no pickle, and unknown roles are refused.
+No library reads it, so that each size is checked before any memory is allocated, with messages that help a student.
 """
 
 import json

@@ -92,8 +92,7 @@ def make_launcher(trust: bool, now: bool = True):
 
     now: False where there is nothing to run; opening takes seconds.
     """
-    from autograde.grader.grading.launcher import SharedLauncher
-    from autograde.sandbox.launchers import open_launcher
+    from autograde.sandbox.launchers import SharedLauncher, open_launcher
 
     launcher = SharedLauncher(lambda: open_launcher(trust, tell=lambda line: click.echo(line, err=True)))
     if now:

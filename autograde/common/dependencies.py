@@ -6,8 +6,7 @@
     [cell.source for cell in chosen.cells]   # ["SCALE = 2", "def scale…"]: what is printed stays in the notebook
     chosen.missing                           # names that are read and that no cell defines: none
 
-Both sides use it: the student's own package is made of the chosen cells, and the grader chooses from the earlier
-notebooks of a student in the same way.
+The student's own package is made of cells so chosen, and the grader chooses from earlier notebooks in the same way.
 """
 
 import ast

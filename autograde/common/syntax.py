@@ -47,6 +47,17 @@ def _without_collection():
                 gc.enable()
 
 
+def error_in(source: str) -> SyntaxError | None:
+    """Why Python cannot read a text; None where it can, or gives no line."""
+    try:
+        parse(source)
+    except SyntaxError as error:
+        return error
+    except (ValueError, RecursionError, MemoryError):
+        pass
+    return None
+
+
 def is_bounded(source: str) -> bool:
     """Whether a text is parsed at all: what would take long is not."""
     return len(source) <= LARGEST and source.count("{") * len(source) <= _MAX_COUNTED

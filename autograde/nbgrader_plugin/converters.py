@@ -8,6 +8,7 @@ the course folder, so the plugins use the current folder as the course.
 
 import atexit
 import functools
+from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,13 +20,12 @@ from autograde.grader.book.gradebook import Gradebook, configured_penalty, given
 from autograde.grader.book.group_hand_ins import copies, follow
 from autograde.grader.grading import grade as grading
 from autograde.grader.grading.autograded import autograded
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import submitted_modules
 from autograde.grader.pages.feedback import feedback_page
 from autograde.grader.reading.repair import read_submission
 from autograde.release.sources import warnings
-from autograde.sandbox.launchers import open_launcher
+from autograde.sandbox.launchers import SharedLauncher, open_launcher
 
 
 class SubmissionExporter(NotebookExporter):
@@ -66,7 +66,7 @@ class GradeInSandbox(NbGraderPreprocessor):
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
         (item,) = grading.find_submissions(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
-        one = grading.grade_file(assignment, item, path, _shared_launcher(self.log.info))
+        (one,) = grading.grade_submission(assignment, replace(item, files=(path,)), _shared_launcher(self.log.info))
         others = grading.current_results(assignment, item, [other for other in item.files if other != path])
         with Gradebook(assignment.course) as book:
             penalty = configured_penalty(assignment.course)

@@ -1,7 +1,5 @@
-"""The untrusted sandbox: where a student's code runs, and the trusted end of the channel that talks to it.
+"""The untrusted sandbox, and the trusted end of the channel that talks to it (docs/threat_model.md).
 
-Trusted side: `limits`, `client` (a sandbox and what comes out of it), `launchers` (ways to make one), `watch`,
-`cgroups`, `bubblewrap`, `container`, `doctor`. Inside the sandbox: `zygote`, `standalone` or `in_container`,
-`isolation`, `seccomp`, `syscalls`, `agent`. docs/threat_model.md says what this defends and what it does
-not.
+Inside the sandbox: `zygote` or `in_container`, `isolation`, `seccomp`, `syscalls`, `agent`, `forbidding`; all else is
+the trusted side's.
 """

@@ -19,10 +19,10 @@ LIBRARY = "/sandbox/lib"  # where the sandbox finds our modules
 SHARED_MODULES = (
     "__init__", "common/__init__", "common/errors", "boundary/__init__", "boundary/channel", "boundary/values",
     "boundary/plain_values", "boundary/call_answer", "boundary/call_layer", "boundary/calls", "boundary/tracing",
-    "boundary/mybert_importer", "boundary/precision",
+    "boundary/mybert_importer",
 )  # fmt: skip
 STUDENT_MODULES = ("student/__init__", "student/stand_ins/__init__")  # without a single stand-in
-SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "standalone", "agent",
+SANDBOX_MODULES = ("__init__", "limits", "syscalls", "seccomp", "isolation", "zygote", "agent",
                    "forbidding")  # fmt: skip
 UNTRUSTED_USER = 64999  # an unused account: from the range that systemd keeps for users without a password entry
 SYSTEM = ("bin", "sbin", "lib", "lib32", "lib64", "libx32")
@@ -71,7 +71,13 @@ def command(program: list[str], environment: dict[str, str], packages: dict[str,
     words = [find(), "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--hostname", "sandbox"]
     words += ["--new-session", "--clearenv", "--cap-drop", "ALL", "--as-pid-1"]
     words += [word for name in _ROOT_KEEPS for word in ("--cap-add", name)] if as_root else ["--unshare-user"]
-    words += ["--ro-bind", "/usr", "/usr", *_system_folders(), "--dev", "/dev"]
+    words += ["--ro-bind", "/usr", "/usr"]
+    for path in (Path("/") / name for name in SYSTEM):
+        if path.is_symlink():
+            words += ["--symlink", os.readlink(path), str(path)]
+        elif path.exists():
+            words += ["--ro-bind", str(path), str(path)]
+    words += ["--dev", "/dev"]
     words += ["--dir", "/proc"] if as_root else ["--proc", "/proc"]  # root: mounted later, uncovered (zygote.py)
     words += [word for path in OPTIONAL for word in ("--ro-bind-try", path, path)]
     for folder in ("/tmp", "/dev/shm"):
@@ -86,16 +92,6 @@ def command(program: list[str], environment: dict[str, str], packages: dict[str,
     for name, value in environment.items():
         words += ["--setenv", name, value]
     return [*words, "--chdir", "/", "--", *program]
-
-
-def _system_folders() -> list[str]:
-    words = []
-    for path in (Path("/") / name for name in SYSTEM):
-        if path.is_symlink():
-            words += ["--symlink", os.readlink(path), str(path)]
-        elif path.exists():
-            words += ["--ro-bind", str(path), str(path)]
-    return words
 
 
 def python_folders() -> list[Path]:

@@ -1,13 +1,12 @@
 """Limits on a whole sandbox by the kernel, where a control group (version 2) has been delegated to the grader.
 
-Without one nothing is lost but sharpness: the trusted side's watch (watch.py) ends a sandbox that is over its limits a
-tenth of a second late; with one the kernel does it at once, and memory in the page cache counts too. Two ways to get
-a delegated group:
+Without one watch.py ends a sandbox that is over its limits a tenth of a second late; with one the kernel does it at
+once, and memory in the page cache counts too. Two ways to get a delegated group:
 
     systemd-run --user --scope -p Delegate=yes autograde grade …
     AUTOGRADE_CGROUP=/sys/fs/cgroup/some/group autograde grade …     a group made for it by an administrator
 
-Root could write to every group, so it is unknown which one is meant: root has to name one.
+Root could write to every group, so root has to name one.
 """
 
 import contextlib
@@ -66,18 +65,14 @@ class Delegated:
         self.group = group
         available = (group / "cgroup.controllers").read_text().split()
         self.controllers = [name for name in _CONTROLLERS if name in available]
-        self._leave_it()
-        (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in self.controllers))
-
-    def _leave_it(self) -> None:
-        """Moves all processes of the group one level down: a group that delegates controllers may contain none."""
-        inside = (self.group / "cgroup.procs").read_text().split()
-        if self.controllers and inside:
-            own = self.group / "autograde-grader"
+        inside = (group / "cgroup.procs").read_text().split()
+        if self.controllers and inside:  # a group that delegates controllers may contain none: all move one level down
+            own = group / "autograde-grader"
             own.mkdir(exist_ok=True)
             for pid in inside:
                 with contextlib.suppress(ProcessLookupError):
                     (own / "cgroup.procs").write_text(pid)
+        (group / "cgroup.subtree_control").write_text(" ".join(f"+{name}" for name in self.controllers))
 
     def new(self, limits) -> "Group":
         """A group for one sandbox."""

@@ -4,10 +4,9 @@
         result = sandbox.run_cell("x = 1 / 0")          # CellResult; result.error.name == "ZeroDivisionError"
         answers = sandbox.ask([question, …], 10)        # Answers, see autograde.judging.answers
 
-A sandbox that ends, for any reason, raises `SandboxEnded` from the call during which it ended and from every later one;
-`sandbox.ended` is the reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types
-are exact, text is made valid Unicode, and an answer that is not exactly an answer ends the sandbox as "protocol". What
-a cell printed is for the doctor and the tests; the grader reads a CellResult with `answers.cell_outcome`.
+A sandbox that ends, for any reason, raises `SandboxEnded` from that call and every later one; `sandbox.ended` is the
+reason, in words of this module alone. Nothing that comes out is trusted: sizes are capped, types are exact, and an
+answer that is not exactly an answer ends the sandbox as "protocol".
 """
 
 import contextlib
@@ -24,10 +23,9 @@ from autograde.boundary.channel import Channel
 from autograde.common.errors import ChannelClosed, DeadlinePassed, ProtocolError, SandboxEnded, SandboxError
 from autograde.judging import answers
 from autograde.judging.answers import Answer
-from autograde.sandbox import clock
 from autograde.sandbox import limits as names
+from autograde.sandbox import watch
 from autograde.sandbox.limits import End, Limits
-from autograde.sandbox.watch import Watch, waiting_seconds
 
 SHUTDOWN_SECONDS = 2.0  # seconds that init has to report an end
 _START = 60.0  # seconds until a sandbox must have started (without a zygote it imports first)
@@ -42,7 +40,6 @@ class CellError:
     """The exception that ended a cell. `cell` and `line`: the student's own innermost line."""
 
     name: str
-    value: str
     cell: int | None
     line: int | None
 
@@ -55,11 +52,6 @@ class CellResult:
     stdout: str
     error: CellError | None
     limit: str | None
-    seconds: float
-
-    @property
-    def ok(self) -> bool:
-        return self.error is None
 
 
 class Sandbox:
@@ -71,18 +63,20 @@ class Sandbox:
         self._handles: list[int] = []
         self._cgroup = cgroup
         self._longest_wait = 0.0
-        self._deadline = clock.now() + limits.wall_seconds
+        self._deadline = watch.now() + limits.wall_seconds
         try:
-            self._handles = self._await_start()
+            message, self._handles = self._report(_START, descriptors=2)
+            if "started" not in message or len(self._handles) != 2:
+                raise SandboxError(f"the sandbox could not be made: {message.get('failed', 'its maker went away')}")
         except BaseException:
             self._release()
             raise
         self.pid = _pid_behind(self._handles[0])  # the sandbox's init, as this side sees it
         self._agent = _pid_behind(self._handles[1])
-        self._watch = Watch(self.pid, limits)
+        self._watch = watch.Watch(self.pid, limits)
         if cgroup:
             cgroup.take(_pid_behind(handle) for handle in self._handles)
-        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits, clock=clock.now)
+        self._channel = Channel(channel.fileno(), channel.fileno(), on_wait=self._check_limits, clock=watch.now)
 
     def __enter__(self):
         return self
@@ -95,11 +89,10 @@ class Sandbox:
     def run_cell(self, source: str, seconds: float | None = None) -> CellResult:
         """Runs one cell. Raises SandboxEnded. `seconds` defaults to the limits'."""
         self._cells += 1
-        began = clock.now()
         request = {"op": "cell", "index": self._cells, "source": source}
         reply, _, late = self._exchange(request, [], seconds or self.limits.cell_seconds)
         with self._ending_on_protocol_errors():
-            result = _cell_result(reply, self.limits, clock.now() - began, self._cells)
+            result = _cell_result(reply, self.limits, self._cells)
         return replace(result, limit=names.WALL_CLOCK) if late else result
 
     def ask(self, questions: list[dict], timeout: float | None = None) -> list[Answer]:
@@ -127,9 +120,9 @@ class Sandbox:
         self._exchange(request, [], self.limits.cell_seconds)
 
     def usage(self) -> dict:
-        """CPU seconds and peak bytes seen so far, and the seconds in which the program waited for a processor."""
-        cpu = self._watch.count_cpu() if self.ended is None else self.ended.cpu_seconds or self._watch.cpu
-        return {"cpu_seconds": cpu or 0.0, "peak_memory": self._watch.peak, "waited_seconds": self._waited()}
+        """CPU seconds so far, and the seconds in which the program waited for a processor."""
+        cpu = self._watch.count_cpu() if self.ended is None else self._watch.cpu
+        return {"cpu_seconds": cpu, "waited_seconds": self._waited()}
 
     def close(self) -> None:
         """Ends the sandbox; nothing of it lives afterwards."""
@@ -145,7 +138,7 @@ class Sandbox:
         word, late = secrets.token_hex(16), False
         with self._ending_on_protocol_errors():
             try:
-                self._channel.send({**request, "id": word}, buffers, clock.now() + seconds)
+                self._channel.send({**request, "id": word}, buffers, watch.now() + seconds)
                 try:
                     reply, back = self._receive(seconds)
                 except DeadlinePassed:
@@ -173,19 +166,19 @@ class Sandbox:
     def _receive(self, seconds: float) -> tuple[dict, list[bytes]]:
         """The next frame, within these seconds and as many more as the program spent waiting for a processor: how busy
         the machine is must not decide a grade. Raises DeadlinePassed."""
-        began, waited = clock.now(), self._waited()
+        began, waited = watch.now(), self._waited()
         while True:
             deadline = began + seconds + self._waited() - waited
             try:
                 return self._channel.receive(deadline)
             except DeadlinePassed:
-                if began + seconds + self._waited() - waited <= clock.now():
+                if began + seconds + self._waited() - waited <= watch.now():
                     raise
 
     def _waited(self) -> float:
         """Seconds in which the agent could have run, and others did; of an ended one, as far as it was seen."""
         if self.ended is None:
-            self._longest_wait = max(self._longest_wait, waiting_seconds(self._agent))
+            self._longest_wait = max(self._longest_wait, watch.waiting_seconds(self._agent))
         return self._longest_wait
 
     @contextlib.contextmanager
@@ -199,19 +192,13 @@ class Sandbox:
     def _check_limits(self) -> None:
         """Called while waiting: ends the sandbox if it is over a limit of the whole sandbox."""
         over = self._watch.over()
-        if clock.now() > self._deadline and clock.now() > self._deadline + self._waited():
+        if watch.now() > self._deadline and watch.now() > self._deadline + self._waited():
             over = names.WALL_CLOCK, f"the sandbox has been open for {self.limits.wall_seconds:g} s"
         if over:
             self._kill(*over)
             raise SandboxEnded(self.ended)
 
     # --- beginning and end ---
-
-    def _await_start(self) -> list[int]:
-        message, handles = self._report(_START, descriptors=2)
-        if "started" not in message or len(handles) != 2:
-            raise SandboxError(f"the sandbox could not be made: {message.get('failed', 'its maker went away')}")
-        return handles
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the sandbox's init (our code): empty if none comes."""
@@ -230,7 +217,8 @@ class Sandbox:
 
     def _kill(self, reason: str, detail: str) -> None:
         self._end_processes()
-        self._end(End(reason, detail))
+        self.ended = End(reason, detail)
+        self._release()
 
     def _end_processes(self) -> None:
         """Kills init: the kernel then kills all that lives in the sandbox's pid namespace, and only then ends init."""
@@ -244,19 +232,14 @@ class Sandbox:
         if code is None:
             self._kill(names.LOST, "the sandbox ended without a report")
             return
-        usage = {"cpu_seconds": message["cpu"], "peak_memory": message["peak"]}
+        self._watch.cpu = message["cpu"] or self._watch.cpu
         self._end_processes()
-        self._end(_end_of(code, self.limits, usage, self._over_its_memory(usage)))
+        self.ended = _end_of(code, self.limits, message["cpu"], self._over_its_memory(message["peak"]))
+        self._release()
 
-    def _over_its_memory(self, usage: dict) -> bool:
+    def _over_its_memory(self, peak: int) -> bool:
         """Whether the sandbox itself used more memory than it may, by its control group or by the last look at it."""
         return self._watch.peak > self.limits.memory or bool(self._cgroup and self._cgroup.killed_for_memory())
-
-    def _end(self, end: End) -> None:
-        if end.cpu_seconds is None:
-            end = replace(end, cpu_seconds=self._watch.cpu, peak_memory=self._watch.peak)
-        self.ended = end
-        self._release()
 
     def _release(self) -> None:
         for handle in self._handles:
@@ -274,22 +257,21 @@ def _pid_behind(handle: int) -> int:
         return next(int(line.split()[1]) for line in file if line.startswith("Pid:"))
 
 
-def _end_of(code: int, limits: Limits, usage: dict, over_memory: bool) -> End:
+def _end_of(code: int, limits: Limits, cpu_seconds: float, over_memory: bool) -> End:
     """The end of a sandbox that ended by itself. A SIGKILL that neither we nor a limit of its own explains came from
     outside, as from a kernel that is short of memory; a program that kills itself looks the same, and is tried once
     more too."""
-    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and usage["cpu_seconds"] >= limits.cpu_seconds):
-        return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU", signal=-code, **usage)
+    if code == -signal.SIGXCPU or (code == -signal.SIGKILL and cpu_seconds >= limits.cpu_seconds):
+        return End(names.CPU_TIME, f"more than {limits.cpu_seconds:g} s of CPU")
     if code == -signal.SIGKILL and over_memory:
-        return End(names.MEMORY, "killed by the kernel for using more memory than it may", signal=-code, **usage)
+        return End(names.MEMORY, "killed by the kernel for using more memory than it may")
     if code == -signal.SIGKILL:
-        return End(names.KILLED, "killed from outside, most likely because this machine is short of memory",
-                   signal=-code, **usage)  # fmt: skip
+        return End(names.KILLED, "killed from outside, most likely because this machine is short of memory")
     if code < 0:
         # The name of a signal that a crash sends; a program can send itself any other and choose the number.
         name = next((name for name in _CRASHES if getattr(signal, name) == -code), "a signal")
-        return End(names.SIGNAL, f"ended by {name}", signal=-code, **usage)
-    return End(names.EXIT, "the program ended itself", exit_code=code, **usage)
+        return End(names.SIGNAL, f"ended by {name}")
+    return End(names.EXIT, "the program ended itself")
 
 
 # --- what may come out ---
@@ -320,7 +302,7 @@ def _whole(value) -> int | None:
     return value
 
 
-def _cell_result(reply: dict, limits: Limits, seconds: float, index: int) -> CellResult:
+def _cell_result(reply: dict, limits: Limits, index: int) -> CellResult:
     outputs, limit = reply["outputs"], reply["limit"]
     if type(outputs) is not list or len(outputs) > 256:
         raise ProtocolError("too many outputs")
@@ -329,13 +311,9 @@ def _cell_result(reply: dict, limits: Limits, seconds: float, index: int) -> Cel
     if limit is not None and limit not in _SOFT_LIMITS:
         raise ProtocolError("an unknown limit")
     printed = "".join(_text(item["text"], limits.output) for item in outputs if item["kind"] == "stdout")
-    return CellResult(index, printed, _cell_error(reply["error"]), limit, seconds)
-
-
-def _cell_error(error) -> CellError | None:
-    if error is None:
-        return None
-    if type(error) is not dict:
-        raise ProtocolError("an error is described by a dict")
-    name, value = _text(error["name"], 200), _text(error["value"], 4000)
-    return CellError(name, value, _whole(error["cell"]), _whole(error["line"]))
+    error = reply["error"]
+    if error is not None:
+        if type(error) is not dict:
+            raise ProtocolError("an error is described by a dict")
+        error = CellError(_text(error["name"], 200), _whole(error["cell"]), _whole(error["line"]))
+    return CellResult(index, printed, error, limit)

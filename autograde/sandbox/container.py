@@ -1,13 +1,11 @@
 """Sandboxes in containers, for machines without bubblewrap: Podman or Docker isolates them.
 
-On Linux a sandbox needs no image: the container's root is a skeleton of empty folders, and this machine's /usr and
-Python environment are shown in it, read-only (Podman takes a folder as the root; Docker imports the skeleton as an
-image). Elsewhere the container is a Linux of its own, so it needs an image with the course's Python environment: build
-`Containerfile`, which lies beside this file, and name it in AUTOGRADE_IMAGE.
+On Linux a sandbox needs no image: the container's root is a skeleton of empty folders, in which this machine's /usr and
+Python environment are shown read-only (Podman takes a folder as the root; Docker imports it as an image). Elsewhere
+AUTOGRADE_IMAGE names an image with the course's Python environment, built from `Containerfile` beside this file.
 
-Every sandbox is a container: no network, no capabilities, no new privileges, a read-only root, memory and processes
-held by the engine's control group, and in it the same agent, resource limits and system-call filter as in any other
-sandbox. The number of files is held by memory only, and a sandbox takes the engine's start and the imports' seconds.
+No network, no capabilities, no new privileges, a read-only root, memory and processes held by the engine's control
+group, and inside the same agent, resource limits and system-call filter as in any other sandbox.
 """
 
 import io
@@ -27,9 +25,9 @@ from pathlib import Path
 
 from autograde.boundary.channel import Channel, parse_header
 from autograde.common.errors import ProtocolError, SandboxError
-from autograde.sandbox import bubblewrap, clock, seccomp
+from autograde.sandbox import bubblewrap, watch
 from autograde.sandbox.client import SHUTDOWN_SECONDS, Sandbox
-from autograde.sandbox.launchers import Launcher, default_packages
+from autograde.sandbox.launchers import Launcher, default_packages, request_of
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
 
 IMAGE_VARIABLE = "AUTOGRADE_IMAGE"
@@ -124,7 +122,7 @@ class Container(Launcher):
         if self.image is not None:
             python = "python3"
             environment["PATH"] = "/opt/venv/bin:/usr/local/bin:/usr/bin:/bin"
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": False}
+        request = request_of(limits, seed)
         request["processes"] = _max_processes()  # of all sandboxes of one user; the engine counts this one's
         words = ["/usr/bin/env", "-i", *(f"{name}={value}" for name, value in environment.items())]
         return [*words, python, "-P", "-m", "autograde.sandbox.in_container", json.dumps(request)]
@@ -178,36 +176,33 @@ class ContainerSandbox(Sandbox):
         self._end_command, self.name, self._process = end, name, process
         self._received = b""
         self._watch = _Unwatched()
-        self._deadline = clock.now() + _START
+        self._deadline = watch.now() + _START
         try:
-            self._await_start()
+            message, _ = self._report(_START)
+            if "started" not in message:
+                reason = message.get("failed") or _last_line(self._received) or "its maker went away"
+                raise SandboxError(f"the sandbox could not be made: {reason}")
         except BaseException:
             self._end_processes()
             self._release()
             raise
-        self._deadline = clock.now() + limits.wall_seconds
+        self._deadline = watch.now() + limits.wall_seconds
         pipes = process.stdout.fileno(), process.stdin.fileno()
-        self._channel = Channel(*pipes, on_wait=self._check_limits, clock=clock.now)
+        self._channel = Channel(*pipes, on_wait=self._check_limits, clock=watch.now)
 
     def _waited(self) -> float:
         """Nobody outside can tell."""
         return 0.0
 
-    def _over_its_memory(self, usage: dict) -> bool:
+    def _over_its_memory(self, peak: int) -> bool:
         """Whether the largest process was near the limit: the engine limits the whole container and reports nothing."""
-        return usage["peak_memory"] > 0.8 * self.limits.memory
-
-    def _await_start(self) -> None:
-        message, _ = self._report(_START)
-        if "started" not in message:
-            reason = message.get("failed") or _last_line(self._received) or "its maker went away"
-            raise SandboxError(f"the sandbox could not be made: {reason}")
+        return peak > 0.8 * self.limits.memory
 
     def _report(self, seconds: float, descriptors: int = 0) -> tuple[dict, list[int]]:
         """The next message of the container's first process; what the engine says between is kept."""
-        end = clock.now() + seconds
+        end = watch.now() + seconds
         pipe = self._process.stderr.fileno()
-        while (left := end - clock.now()) > 0 and len(self._received) < _LONGEST_MESSAGE:
+        while (left := end - watch.now()) > 0 and len(self._received) < _LONGEST_MESSAGE:
             line, found, rest = self._received.partition(b"\n")
             if found and line.startswith(b"{"):
                 self._received = rest
@@ -247,10 +242,10 @@ class ContainerSandbox(Sandbox):
 class _Unwatched:
     """In place of watch.py's: the engine's control group holds the sandbox to its memory."""
 
-    cpu, peak = None, None
+    cpu = 0.0
 
     def count_cpu(self) -> float:
-        return 0.0
+        return self.cpu
 
     def over(self) -> None:
         return None

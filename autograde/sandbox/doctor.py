@@ -6,6 +6,7 @@
 A probe is a few lines of Python that an attacker would write; it prints "open" where it gets through.
 """
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -101,7 +102,11 @@ def examine() -> list[Finding]:
         findings.append(Finding("sandboxes", False, f"none can be made here: {error}", _way_out(findings[0])))
     finally:
         del os.environ[_SECRET]
-    return [*findings, *_other_copies(), _filter(), _cgroup()]
+    architecture = Finding("architecture", True, "the system-call filter supports this processor")
+    if not seccomp.supported():
+        architecture = Finding("architecture", False, "no system-call filter for this processor",
+                               "grade on x86-64 or 64-bit ARM", grave=False)  # fmt: skip
+    return [*findings, *_other_copies(), architecture, _cgroup()]
 
 
 def _other_copies() -> list[Finding]:
@@ -150,11 +155,9 @@ def _try_all(launcher: launchers.Launcher, only: set[str] | None = None) -> list
 
 
 def _accept(server: socket.socket) -> None:
-    try:
+    with contextlib.suppress(OSError):  # the examination is over
         while True:
             server.accept()[0].close()
-    except OSError:  # the examination is over
-        return
 
 
 def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:
@@ -169,13 +172,6 @@ def _try(launcher: launchers.Launcher, trial: Trial) -> Finding:
     if open_door:
         return Finding(trial.name, False, "got through", _REPORT)
     return Finding(trial.name, True, trial.closed)
-
-
-def _filter() -> Finding:
-    if seccomp.supported():
-        return Finding("architecture", True, "the system-call filter supports this processor")
-    return Finding("architecture", False, "no system-call filter for this processor", "grade on x86-64 or 64-bit ARM",
-                   grave=False)  # fmt: skip
 
 
 def _cgroup() -> Finding:

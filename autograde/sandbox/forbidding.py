@@ -16,7 +16,7 @@
 A program that computes the same by other means is not stopped. docs/threat_model.md lists what is left.
 """
 
-import dataclasses
+import contextlib
 import functools
 import importlib
 import importlib.abc
@@ -25,6 +25,7 @@ import os
 import re
 import sys
 import types
+from collections.abc import Callable
 
 _SAME_NAMES_IN = ("keras", "tensorflow")
 _LIBRARY = "bertlab"
@@ -50,19 +51,29 @@ def forbid(names: list[str], stand_ins: list[str]) -> None:
     """Makes these dotted names inert: modules with all below them, functions, classes. stand_ins: modules that stay."""
     roots = [importlib.import_module(f"autograde.student.stand_ins.{name}") for name in stand_ins]
     modules = [name for name in names if _is_module(name)]
-    needed = _needed(roots)
-    wanted = _wanted(names, modules)
-    kernels = _Kernels(wanted, frozenset(part for name in wanted for part in _KERNELS.get(name, ())), _plugins(modules))
-    forbidden = [obj for module in _loaded(modules) for obj in _defined_in(module, modules)]
-    forbidden += _same_names(wanted) + _kernel_functions(kernels)
+    needed = _needed(roots)  # first, since it loads modules of the library
+    called = [name for name in names if name not in modules and _is_below(name, _SAME_NAMES_IN)]
+    wanted = frozenset(_plain(name.rpartition(".")[2]) for name in called)
+    plugins = [one for one in list(sys.modules.values()) if getattr(one, "_IS_TENSORFLOW_PLUGIN", False)]
+    kernels, parts = set(wanted), [part for name in wanted for part in _KERNELS.get(name, ())]
+    if "tensorflow_text" in modules:  # each of its kernels has a function of its name, and one for the slow way
+        names_in = [(vars(module), name) for module in plugins for name in vars(module)]
+        kernels |= {_plain(name) for there, name in names_in if f"{name}_eager_fallback" in there}
+
+    def is_kernel(name: str) -> bool:
+        return _plain(name) in kernels or any(part in _plain(name) for part in parts)
+
+    forbidden = _forbidden(modules, wanted, plugins, is_kernel)
     named = list(filter(None, map(_function_of_the_library, names)))  # also where a stand-in needs it
     needed -= set(map(id, named))
-    forbidden += named
     files: set[str] = set()
-    for obj in forbidden:
+    for obj in forbidden + named:
         if id(obj) not in needed:
             _make_inert(obj, files, needed)
-    _refuse_kernels(kernels)
+    for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
+        for name, index in _EXECUTORS.items():
+            if hasattr(module, name):
+                setattr(module, name, _refusing_kernels(getattr(module, name), index, is_kernel))
     sys.meta_path[:0] = [_EmptyModules(modules), _LateModules(wanted, needed)]
     sys.addaudithook(functools.partial(_refuse_sources, frozenset(map(os.path.realpath, files)), _folders(modules)))
 
@@ -87,11 +98,21 @@ def _function_of_the_library(name: str):
     return obj if isinstance(obj, (types.FunctionType, type)) else None
 
 
-def _loaded(prefixes: list[str]) -> list[types.ModuleType]:
-    for name in prefixes:  # a module of Keras that is only loaded when somebody asks for it
+def _forbidden(modules: list[str], wanted: frozenset[str], plugins: list, is_kernel: Callable[[str], bool]) -> list:
+    """The functions and classes of these modules, those of these plain names in Keras and TensorFlow, and those that
+    call a kernel. plugins: modules of other packages with kernels of their own."""
+    for name in modules:  # a module of Keras that is only loaded when somebody asks for it
         if _is_below(name, _SAME_NAMES_IN):
             importlib.import_module(name)
-    return [module for name, module in list(sys.modules.items()) if module and _is_below(name, prefixes)]
+    loaded = [(name, module) for name, module in list(sys.modules.items()) if module]
+    forbidden = [obj for name, module in loaded if _is_below(name, modules) for obj in _defined_in(module, modules)]
+    for name, module in loaded if wanted else ():
+        if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
+            forbidden += _called_like(module, wanted)
+    homes = [module for name, module in loaded if name.startswith("tensorflow.python.ops.gen_")] + plugins
+    objects = [obj for module in homes for obj in list(vars(module).values())]
+    kernels = [obj for obj in objects if isinstance(obj, types.FunctionType) and is_kernel(obj.__name__)]
+    return forbidden + kernels
 
 
 def _is_below(name: str, prefixes) -> bool:
@@ -107,28 +128,13 @@ def _defined_in(module, prefixes) -> list:
     return [obj for obj in objects if _is_below(getattr(obj, "__module__", None) or "", homes)]
 
 
-def _wanted(names: list[str], modules: list[str]) -> frozenset[str]:
-    """The plain names of forbidden functions and classes of Keras and TensorFlow."""
-    called = [name for name in names if name not in modules and _is_below(name, _SAME_NAMES_IN)]
-    return frozenset(_plain(name.rpartition(".")[2]) for name in called)
-
-
-def _same_names(wanted: frozenset[str]) -> list:
-    found = {}
-    for name, module in list(sys.modules.items()) if wanted else ():
-        if _is_below(name, _SAME_NAMES_IN) and isinstance(module, types.ModuleType):
-            found |= _called_like(module, wanted)
-    return list(found.values())
-
-
-def _called_like(module: types.ModuleType, wanted: frozenset[str]) -> dict:
-    """The functions and classes of a module that are called like one of the names, by id."""
-    named_objects = [(called, obj) for called, obj in list(vars(module).items())]
-    return {
-        id(obj): obj
-        for called, obj in named_objects
+def _called_like(module: types.ModuleType, wanted: frozenset[str]) -> list:
+    """The functions and classes of a module that are called like one of the names."""
+    return [
+        obj
+        for called, obj in list(vars(module).items())
         if isinstance(obj, (types.FunctionType, type)) and {_plain(called), _plain(obj.__name__)} & wanted
-    }
+    ]
 
 
 def _plain(name: str) -> str:
@@ -195,18 +201,12 @@ def _names_used(code, names: dict):
             yield from [vars(value).get(attribute) for attribute in code.co_names]
         elif value is not None:
             yield value
-    yield from _imported_inside(code)
+        if name.startswith(f"{_LIBRARY}."):  # what an import inside of the function can give
+            module = importlib.import_module(name)
+            yield from [vars(module).get(attribute) for attribute in code.co_names]
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
             yield from _names_used(constant, names)
-
-
-def _imported_inside(code):
-    """The objects that an import inside a function can give: its names, in the modules of the library that it names."""
-    for name in code.co_names:
-        if name.startswith(f"{_LIBRARY}."):
-            module = importlib.import_module(name)
-            yield from [vars(module).get(attribute) for attribute in code.co_names]
 
 
 # --- inert objects ---
@@ -216,37 +216,27 @@ def _refusing(*arguments, **keywords):
     raise "the error"  # noqa: B016 - the class takes its place, which a function with other globals could not find
 
 
-def _inert_code(function: types.FunctionType) -> types.CodeType:
-    """Code that raises, for a function with these variables of outer functions."""
-    code = _refusing.__code__
-    constants = tuple(ForbiddenCallError if constant == "the error" else constant for constant in code.co_consts)
-    return code.replace(co_consts=constants, co_name=function.__name__, co_freevars=function.__code__.co_freevars)
-
-
 def _make_inert(obj, files: set[str], needed: set[int]) -> None:
     functions = [obj] if isinstance(obj, types.FunctionType) else list(_methods(obj))
     if isinstance(obj, type) and obj.__module__ != "builtins":
-        obj.__new__ = _refuse_new
+        obj.__new__ = _refuse
     while functions:
         function = functions.pop()
         if function.__code__.co_consts and ForbiddenCallError in function.__code__.co_consts or id(function) in needed:
             continue
         files.add(function.__code__.co_filename)
-        inner = [cell.cell_contents for cell in function.__closure__ or () if _is_set(cell)]
-        inner.append(getattr(function, "__wrapped__", None))
+        inner = [getattr(function, "__wrapped__", None)]
+        for cell in function.__closure__ or ():
+            with contextlib.suppress(ValueError):  # an empty cell
+                inner.append(cell.cell_contents)
         functions += [one for one in inner if isinstance(one, types.FunctionType) and one.__name__ == function.__name__]
-        function.__code__ = _inert_code(function)
+        code = _refusing.__code__
+        constants = tuple(ForbiddenCallError if constant == "the error" else constant for constant in code.co_consts)
+        free = function.__code__.co_freevars
+        function.__code__ = code.replace(co_consts=constants, co_name=function.__name__, co_freevars=free)
 
 
-def _is_set(cell) -> bool:
-    try:
-        cell.cell_contents  # noqa: B018 - an empty cell raises
-    except ValueError:
-        return False
-    return True
-
-
-def _refuse_new(cls, *arguments, **keywords):
+def _refuse(*arguments, **keywords):
     raise ForbiddenCallError
 
 
@@ -261,57 +251,15 @@ def _package(obj) -> str:
     return (obj.__module__ or "").partition(".")[0]
 
 
-@dataclasses.dataclass(frozen=True)
-class _Kernels:
-    """Forbidden kernels. names: plain names; parts: of plain names; plugins: plain names of a package's own kernels."""
-
-    names: frozenset[str]
-    parts: frozenset[str]
-    plugins: frozenset[str]
-
-    def __contains__(self, kernel: str) -> bool:
-        name = _plain(kernel)
-        return name in self.names or name in self.plugins or any(part in name for part in self.parts)
-
-
-def _plugins(modules: list[str]) -> frozenset[str]:
-    """The plain names of the kernels that TensorFlow Text has loaded, if it is forbidden."""
-    if "tensorflow_text" not in modules:
-        return frozenset()
-    own = [module for module in list(sys.modules.values()) if getattr(module, "_IS_TENSORFLOW_PLUGIN", False)]
-    # each has a function of its name, and one that is called where the fast way is not possible
-    return frozenset(
-        _plain(name) for module in own for name in vars(module) if f"{name}_eager_fallback" in vars(module)
-    )
-
-
-def _kernel_functions(kernels: _Kernels) -> list:
-    """The Python functions of forbidden kernels: `tf.raw_ops.ResourceGather`, and those of TensorFlow Text."""
-    homes = [
-        module
-        for name, module in list(sys.modules.items())
-        if name.startswith("tensorflow.python.ops.gen_") or getattr(module, "_IS_TENSORFLOW_PLUGIN", False)
-    ]
-    objects = [obj for module in homes for obj in list(vars(module).values())]
-    return [obj for obj in objects if isinstance(obj, types.FunctionType) and obj.__name__ in kernels]
-
-
 # Functions by which TensorFlow's Python calls its kernels, or puts them into a graph → which argument is the name.
 _EXECUTORS = {"TFE_Py_FastPathExecute": 1, "TFE_Py_Execute": 2, "TFE_Py_ExecuteCancelable": 2, "TF_NewOperation": 1}
 
 
-def _refuse_kernels(kernels: _Kernels) -> None:
-    for module in filter(None, map(sys.modules.get, _EXECUTOR_MODULES)):
-        for name, index in _EXECUTORS.items():
-            if hasattr(module, name):
-                setattr(module, name, _refusing_kernels(getattr(module, name), index, kernels))
-
-
-def _refusing_kernels(call, index: int, kernels: _Kernels):
+def _refusing_kernels(call, index: int, is_kernel):
     def checked(*arguments):
         kernel = arguments[index]  # the methods of the class itself: a subclass of the student's could lie
         kernel = bytes.decode(kernel) if isinstance(kernel, bytes) else str.encode(kernel).decode()
-        if kernel in kernels:
+        if is_kernel(kernel):
             raise ForbiddenCallError
         return call(*arguments)
 
@@ -333,7 +281,7 @@ class _EmptyModules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         return None
 
     def exec_module(self, module):
-        vars(module)["__getattr__"] = _empty_attribute
+        vars(module)["__getattr__"] = _refusing_class
 
 
 class _LateModules(importlib.abc.MetaPathFinder):
@@ -352,21 +300,15 @@ class _LateModules(importlib.abc.MetaPathFinder):
 
     def _load(self, load, module) -> None:
         load(module)
-        for obj in _called_like(module, self.wanted).values():
+        for obj in _called_like(module, self.wanted):
             _make_inert(obj, set(), self.needed)
 
 
-def _empty_attribute(name: str):
+def _refusing_class(name: str) -> type:
+    """The attribute of an empty module."""
     if name.startswith("__"):
         raise AttributeError(name)
-    return _refusing_class(name)
-
-
-def _refusing_class(name: str) -> type:
-    def refuse(*arguments, **keywords):
-        raise ForbiddenCallError
-
-    return type(name, (), {"__new__": refuse, "__init_subclass__": classmethod(lambda cls, **keywords: None)})
+    return type(name, (), {"__new__": _refuse, "__init_subclass__": classmethod(lambda cls, **keywords: None)})
 
 
 # --- files ---

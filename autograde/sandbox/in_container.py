@@ -2,10 +2,9 @@
 
     python -m autograde.sandbox.in_container '{limits…}'    stdin, stdout: the channel; stderr: JSON, a line per message
 
-A container engine passes three pipes and no descriptors, and may run on another machine than the grader (Docker on a
-Mac does). So the sandbox's own channel and control socket end here: this process copies bytes between the channel and
-the pipes, writes the control messages without their handles, and answers SIGINT by interrupting the agent. It is not
-dumpable, so the student's code, which has the same user id, cannot read it or write through it.
+A container engine passes three pipes and no descriptors. So the sandbox's own channel and control socket end here: this
+process copies bytes between the channel and the pipes, writes the control messages without their handles, and answers
+SIGINT by interrupting the agent. It is not dumpable, so the student's code, which has the same user id, cannot read it.
 """
 
 import contextlib
@@ -56,7 +55,7 @@ def _run_sandbox(channel: int, control: int, limits: dict) -> None:
     except Exception as error:  # an image that lacks a package, say
         os.write(control, json.dumps({"failed": f"{type(error).__name__}: {error}"}).encode())
         os._exit(1)
-    isolation.run_init(channel, control, limits, lambda descriptor: agent.run(descriptor, shell, limits))
+    isolation.run_init(channel, control, limits, shell)
 
 
 def _copy_in(channel: socket.socket) -> None:
@@ -70,7 +69,13 @@ def _copy_in(channel: socket.socket) -> None:
 def _copy_out(channel: socket.socket, control: socket.socket) -> None:
     """Forwards data from the sandbox until its init ends for any reason; the last message comes after all others."""
     agents: list[int] = []
-    signal.signal(signal.SIGINT, lambda *_: _interrupt(agents))
+
+    def interrupt(*_):
+        for handle in agents:
+            with contextlib.suppress(ProcessLookupError):
+                signal.pidfd_send_signal(handle, signal.SIGINT)
+
+    signal.signal(signal.SIGINT, interrupt)
     waiting = [channel, control]
     while control in waiting:
         for end in select.select(waiting, [], [])[0]:
@@ -99,12 +104,6 @@ def _report(control: socket.socket, agents: list[int]) -> bool:
     if message:
         _write(2, message + b"\n")
     return bool(message)
-
-
-def _interrupt(agents: list[int]) -> None:
-    for handle in agents:
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(handle, signal.SIGINT)
 
 
 def _write(stream: int, data: bytes) -> None:

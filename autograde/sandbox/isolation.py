@@ -20,7 +20,6 @@ import select
 import signal
 import socket
 import sys
-from collections.abc import Callable
 
 from autograde.sandbox import seccomp, syscalls
 
@@ -60,21 +59,16 @@ def cover(modules: list[str]) -> None:
     """Puts empty folders over the files of these modules: what is loaded stays, nothing more can be read or loaded, by
     any process of the sandbox in any way, since nobody in it may unmount."""
     for name in modules:
-        spec = _spec_of(name)
+        try:
+            spec = importlib.util.find_spec(name)
+        except ModuleNotFoundError:  # its package is not installed
+            spec = None
         for folder in (spec.submodule_search_locations or ()) if spec else ():
             options = "size=0,nr_inodes=1,mode=0555"
             syscalls.mount("tmpfs", folder, "tmpfs", syscalls.READ_ONLY | syscalls.NO_SETUID, options)
         if spec and spec.has_location and not spec.submodule_search_locations:
             for file in filter(os.path.exists, (spec.origin, importlib.util.cache_from_source(spec.origin))):
                 syscalls.mount("/dev/null", file, flags=syscalls.BIND)
-
-
-def _spec_of(name: str):
-    """The spec of a module, with the places of its files; None if it is not installed."""
-    try:
-        return importlib.util.find_spec(name)
-    except ModuleNotFoundError:  # its package is not there
-        return None
 
 
 def lock_down() -> None:
@@ -85,8 +79,8 @@ def lock_down() -> None:
     syscalls.drop_capabilities()
 
 
-def run_init(channel: int, control: int, limits: dict, agent: Callable[[int], None]) -> None:
-    """Starts the agent, hands the trusted side a handle on both processes, waits. Never returns.
+def run_init(channel: int, control: int, limits: dict, shell) -> None:
+    """Starts the agent with this shell, hands the trusted side a handle on both processes, waits. Never returns.
 
     Two messages go out on the control socket: {"started"} with a pidfd of each process, and at the end
     {"exit", "cpu", "peak"}; or {"failed"}.
@@ -99,7 +93,7 @@ def run_init(channel: int, control: int, limits: dict, agent: Callable[[int], No
         syscalls.set_dumpable(False)
         child = os.fork()
         if child == 0:
-            _start_agent(channel, reports, limits, agent)
+            _start_agent(channel, reports, limits, shell)
         os.close(channel)
         handles = [os.pidfd_open(os.getpid()), os.pidfd_open(child)]
         socket.send_fds(reports, [json.dumps({"started": True}).encode()], handles)
@@ -131,8 +125,10 @@ def _wait_for(child: int, reports: socket.socket) -> int:
                 return status
 
 
-def _start_agent(channel: int, reports: socket.socket, limits: dict, agent: Callable[[int], None]) -> None:
+def _start_agent(channel: int, reports: socket.socket, limits: dict, shell) -> None:
     """In the agent's process, before any student code: everything that cannot be taken back. Never returns."""
+    from autograde.sandbox.agent import Agent  # imported before, to make the shell
+
     try:
         syscalls.set_dumpable(True)
         signal.signal(signal.SIGINT, signal.default_int_handler)  # how the trusted side stops a cell
@@ -141,7 +137,11 @@ def _start_agent(channel: int, reports: socket.socket, limits: dict, agent: Call
             file.write(_LOW_PRIORITY_FOR_LIFE)
         os.chdir(HOME if limits["own_disk"] else os.environ["HOME"])
         _limit_resources(limits)
-        _reseed(limits["seed"])
+        seed = limits["seed"]  # in place of the zygote's random state, which every sandbox would share
+        seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
+        random.seed(seed)
+        if "numpy" in sys.modules:
+            sys.modules["numpy"].random.seed(seed)
         if limits["filter"]:
             seccomp.install()
     except Exception as error:
@@ -150,7 +150,7 @@ def _start_agent(channel: int, reports: socket.socket, limits: dict, agent: Call
     reports.detach()
     code = _AGENT_FAILED
     try:
-        agent(_close_other_descriptors(channel))
+        Agent(_close_other_descriptors(channel), shell, limits).serve()
         code = 0
     finally:  # student code may have changed the agent: this process must never return into our code
         os._exit(code)
@@ -189,11 +189,3 @@ def _limit_resources(limits: dict) -> None:
         hard = resource.getrlimit(number)[1]
         value = value if hard == resource.RLIM_INFINITY else min(value, hard)
         resource.setrlimit(number, (value, value))
-
-
-def _reseed(seed: int | None) -> None:
-    """The zygote's random state is every sandbox's: replace it, by a given seed or a fresh one."""
-    seed = int.from_bytes(os.urandom(4), "little") if seed is None else seed
-    random.seed(seed)
-    if "numpy" in sys.modules:
-        sys.modules["numpy"].random.seed(seed)

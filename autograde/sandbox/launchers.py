@@ -15,10 +15,11 @@ import tempfile
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 
-from autograde.common.errors import SandboxError
+from autograde.common.errors import AutogradeError, SandboxError
 from autograde.sandbox import bubblewrap, cgroups, seccomp
 from autograde.sandbox.client import Sandbox
 from autograde.sandbox.limits import DEFAULT_LIMITS, Limits
@@ -62,6 +63,11 @@ def default_packages() -> dict[str, Path]:
     return {"bertlab": Path(spec.origin).parent} if spec else {}
 
 
+def request_of(limits: Limits, seed: int | None, own_disk: bool = False) -> dict:
+    """The limits as the processes inside get them. own_disk: they make the one disk of the sandbox themselves."""
+    return {**asdict(limits), "seed": seed, "filter": seccomp.supported(), "own_disk": own_disk}
+
+
 def _socket_pairs() -> tuple[tuple[socket.socket, socket.socket], tuple[socket.socket, socket.socket]]:
     return socket.socketpair(), socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 
@@ -84,20 +90,17 @@ class Zygote(Launcher):
         with theirs:
             self._control, self._process = ours, _spawn(words, theirs)
         try:
-            self._await_ready()
+            ready = select.select([self._control], [], [], _READY)[0]
+            message = json.loads(self._control.recv(4096) or b"{}") if ready else {}
+            if not message.get("ready"):
+                raise SandboxError(_startup_error(message, self._process))
         except BaseException:
             self.close()
             raise
 
-    def _await_ready(self) -> None:
-        ready = select.select([self._control], [], [], _READY)[0]
-        message = json.loads(self._control.recv(4096) or b"{}") if ready else {}
-        if not message.get("ready"):
-            raise SandboxError(_startup_error(message, self._process))
-
     def start(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Sandbox:
         (channel, far_channel), (control, far_control) = _socket_pairs()
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported(), "own_disk": True}
+        request = request_of(limits, seed, own_disk=True)
         request["keep"] = [str(folder) for folder in bubblewrap.python_folders() if folder.is_relative_to("/tmp")]
         with far_channel, far_control:
             try:
@@ -140,10 +143,10 @@ class Bubblewrap(Launcher):
 
     def start(self, limits: Limits = DEFAULT_LIMITS, seed: int | None = None) -> Sandbox:
         (channel, far_channel), (control, far_control) = _socket_pairs()
-        request = {**limits.as_dict(), "seed": seed, "filter": seccomp.supported() and self._isolated}
-        request |= {"user": _user(), "isolated": self._isolated, "own_disk": False}
+        request = request_of(limits, seed) | {"user": _user(), "isolated": self._isolated}
+        request["filter"] &= self._isolated
         numbers = [str(far_channel.fileno()), str(far_control.fileno())]
-        program = [sys.executable, "-P", "-m", "autograde.sandbox.standalone", *numbers, json.dumps(request)]
+        program = [sys.executable, "-P", "-m", "autograde.sandbox.zygote", *numbers, json.dumps(request)]
         with far_channel, far_control:
             process = _spawn(self._command(limits, program), far_channel, far_control)
         try:
@@ -197,6 +200,46 @@ def open_launcher(trust: bool = False, tell: Callable[[str], None] | None = None
         tell(f"sandbox: {launcher.kind}. {launcher.description}")
         return launcher
     raise SandboxError("no sandbox works here, so nothing is run. `autograde doctor` says why. " + " · ".join(reasons))
+
+
+class SharedLauncher(Launcher):
+    """The launcher of one grader process, for several threads: opened when the first sandbox is wanted, and again if it
+    is lost. `with SharedLauncher() as launcher: launcher.start(limits)`."""
+
+    def __init__(self, open_one: Callable[[], Launcher] | None = None):
+        self._open_one, self._lock = open_one or open_launcher, threading.Lock()
+        self._launcher: Launcher | None = None
+        self._closed = False
+
+    def open(self) -> Launcher:
+        """The launcher; opened in the calling thread, because a zygote ends with the thread that started it.
+
+        Raises SandboxError where no sandbox works.
+        """
+        with self._lock:
+            if self._closed:
+                raise AutogradeError("the grading was stopped")
+            self._launcher = self._launcher or self._open_one()
+            return self._launcher
+
+    def start(self, limits: Limits, seed: int | None = None) -> Sandbox:
+        """A fresh sandbox; one more try with a new launcher where the old one was lost. Raises SandboxError."""
+        launcher = self.open()
+        try:
+            return launcher.start(limits, seed)
+        except SandboxError:
+            with self._lock:
+                if self._launcher is launcher:
+                    self._launcher = None
+                    launcher.close()
+            return self.open().start(limits, seed)
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            if self._launcher:
+                self._launcher.close()
+                self._launcher = None
 
 
 def _user() -> int | None:

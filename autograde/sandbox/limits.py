@@ -1,6 +1,6 @@
 """The limits of a sandbox, and the names of the reasons for which it can end."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 # Why a sandbox ended, or why a cell was cut short. These words reach the student's feedback.
 WALL_CLOCK = "wall clock"
@@ -39,23 +39,16 @@ class Limits:
     threads: int = 2  # TensorFlow's and BLAS's own
     covered: tuple[str, ...] = ()  # modules whose files are covered before the program runs; only with a zygote
 
-    def as_dict(self) -> dict:
-        return asdict(self)
-
 
 DEFAULT_LIMITS = Limits()
 
 
 @dataclass(frozen=True)
 class End:
-    """The end of a sandbox. `reason` is one of the words above; `detail` is one sentence; usage where it is known."""
+    """The end of a sandbox. `reason` is one of the words above; `detail` is one sentence."""
 
     reason: str
     detail: str
-    exit_code: int | None = None
-    signal: int | None = None
-    cpu_seconds: float | None = None
-    peak_memory: int | None = None  # bytes, the largest single process
 
     def __str__(self):
         return f"{self.reason}: {self.detail}"

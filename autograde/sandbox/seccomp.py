@@ -1,10 +1,9 @@
 """The system calls that code in a sandbox cannot make: a seccomp filter in classic BPF.
 
-It is written by hand because it is short, and because libseccomp's binding would add a system library to every
-instructor's machine. It denies by name rather than allowing by name: TensorFlow, XLA and NumPy use several hundred
-calls that change with their versions, and the namespaces, not the filter, are what isolates; the filter takes away the
-parts of the kernel that an exercise never needs and that have been ways out. A denied call fails with EPERM, so an
-attempt is an ordinary Python exception. Each denial is tried in a live sandbox by the tests.
+Written by hand, because libseccomp's binding would add a system library to every instructor's machine. It denies by
+name: TensorFlow uses several hundred calls that change with its versions, and the namespaces are what isolates; the
+filter takes away parts of the kernel that an exercise never needs and that have been ways out. A denied call fails with
+EPERM, so an attempt is an ordinary Python exception.
 
 Numbers: Linux's arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h.
 """

@@ -1,15 +1,16 @@
 """A process that has imported everything once and forks a sandbox per request. Runs inside bubblewrap.
 
-It never runs a TensorFlow operation and never starts a thread: a fork copies one thread only, and a lock held by
-another at that moment would stay locked for ever. It holds no secret: its environment is cleared by bubblewrap, its
-requests are limits, and every sandbox gets a copy of its memory.
-
     python -m autograde.sandbox.zygote CONTROL_FD '{"user": 64999 or null, "preload": [...]}'
+    python -m autograde.sandbox.zygote CHANNEL_FD CONTROL_FD '{limits…, "user": … or null}'    no zygote: one sandbox
 
-One request is one message on the control socket: a JSON dict of limits with two descriptors, the sandbox's end of the
-channel and of its own control socket.
+A zygote never runs a TensorFlow operation and never starts a thread: a fork copies one thread only, and a lock held by
+another at that moment would stay locked for ever. It holds no secret: bubblewrap clears its environment, its requests
+are limits, and every sandbox gets a copy of its memory. A request is one message on the control socket: a JSON dict of
+limits with two descriptors, the sandbox's end of the channel and of its own control socket. One sandbox alone is used
+where a fork cannot make its own namespaces: bubblewrap has made them (or, with --trust-submissions, nobody has).
 """
 
+import contextlib
 import gc
 import importlib
 import json
@@ -32,22 +33,24 @@ def drop_root(user: int | None) -> None:
     syscalls.drop_capabilities(bounding=False)
 
 
-def preload(modules: list[str]) -> None:
-    """Imports what sandboxes will want, but for modules that are not installed: the student's import will say so."""
-    for name in modules:
-        try:
+def run_alone(channel: int, control: int, limits: dict) -> None:
+    """Makes this process a sandbox. Never returns."""
+    if limits["isolated"]:
+        drop_root(limits["user"])
+    syscalls.die_with_parent(signal.SIGKILL)  # after a change of user, which clears it
+    from autograde.sandbox import agent  # imports IPython before the sandbox counts as started: no deadline runs yet
+
+    isolation.run_init(channel, control, limits, agent.make_shell())
+
+
+def serve(control: socket.socket, user: int | None, preload: list[str]) -> None:
+    """Forks sandboxes until the control socket is closed."""
+    drop_root(user)
+    for name in preload:
+        with contextlib.suppress(ImportError):  # of one that is not installed the student's own import will tell
             importlib.import_module(name)
-        except ImportError:
-            continue
     gc.collect()
     gc.freeze()  # the collector would otherwise write to, and so copy, every shared page
-
-
-def main() -> None:
-    control = socket.socket(fileno=int(sys.argv[1]))
-    settings = json.loads(sys.argv[2])
-    drop_root(settings["user"])
-    preload(settings["preload"])
     from autograde.sandbox import agent  # only now: it imports IPython
 
     shell = agent.make_shell()
@@ -67,8 +70,6 @@ def main() -> None:
 
 def supervise(limits: dict, channel: int, control: int, shell) -> None:
     """In a fork of the zygote: makes the sandbox and waits for it. Never returns."""
-    from autograde.sandbox import agent
-
     try:
         syscalls.die_with_parent(signal.SIGKILL)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
@@ -79,7 +80,7 @@ def supervise(limits: dict, channel: int, control: int, shell) -> None:
         if child == 0:
             syscalls.die_with_parent(signal.SIGKILL)
             isolation.lock_down()
-            isolation.run_init(channel, control, limits, lambda fd: agent.run(fd, shell, limits))
+            isolation.run_init(channel, control, limits, shell)
         os.close(channel)
         os.close(control)
         os.waitpid(child, 0)
@@ -89,4 +90,7 @@ def supervise(limits: dict, channel: int, control: int, shell) -> None:
 
 
 if __name__ == "__main__":
-    main()
+    *descriptors, settings = sys.argv[1:]
+    if len(descriptors) == 2:
+        run_alone(*map(int, descriptors), json.loads(settings))
+    serve(socket.socket(fileno=int(descriptors[0])), **json.loads(settings))

@@ -17,7 +17,7 @@ import sys
 import textwrap
 from dataclasses import replace
 
-from autograde.boundary import precision
+from autograde.boundary.calls import changed_precision
 from autograde.common.errors import AutogradeError
 from autograde.common.texts import article
 from autograde.judging.judge import judge
@@ -109,7 +109,7 @@ def _outcome(obj, space: dict, seconds: float) -> Outcome | Message:
         return Message(_run_first(other, f"`{own}` uses it"))
     if lacking:
         verdict = verdict.with_advice(ABOVE.format(name=lacking[1]))
-    if settings := precision.changed():
+    if settings := changed_precision():
         verdict = replace(verdict, notes=(*verdict.notes, _PRECISION.format(settings=" and ".join(settings))))
     failures = progress_file.record(facts["id"], verdict.status, verdict.points, _with_helpers(source, space))
     kept = store.keep(facts, space) if verdict.passed and facts["kept_in"] else ""

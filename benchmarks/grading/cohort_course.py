@@ -14,11 +14,11 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.grading.grade import without_time
 from autograde.grader.grading.results import load_results
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
@@ -158,7 +158,7 @@ def outcome(course: Path) -> dict:
     """All that must not depend on how the grading went: gradebook rows, and records without their times."""
     with Gradebook(course) as book:
         rows = {(row["assignment"], row["student"]): {**row, "timestamp": ""} for row in book.grades()}
-    return {"gradebook": rows, "records": {result.student: without_time(result) for result in records(course)}}
+    return {"gradebook": rows, "records": {result.student: replace(result, seconds=0.0) for result in records(course)}}
 
 
 def differences(course: Path, other: Path) -> list[str]:

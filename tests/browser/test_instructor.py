@@ -10,7 +10,7 @@ from autograde.cli import cli
 from autograde.demo import ASSIGNMENT, NOTEBOOK, grade_sample_class
 from autograde.exercises import catalogue
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.grading.launcher import SharedLauncher
+from autograde.sandbox.launchers import SharedLauncher
 
 pytestmark = pytest.mark.browser
 

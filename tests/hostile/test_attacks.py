@@ -1,15 +1,15 @@
 """Attacks on the sandbox: each works against a grader without defences (undefended.py) and fails in a sandbox.
 
-An attack is a file in attacks/. Its first lines contain its idea, the sign that it works where nothing stops it
-("owned": it prints so; "silence": the grader's own last line never comes; "heartbeat": something still runs after it;
-"channel": a trusting reader gets anything but the honest reply), and how it ends in a sandbox. Those named channel_*
-use the functions of channel_functions.py.
+An attack is a section of a file in attacks/; what a file begins with is put before each of its attacks. Two lines give
+its name and idea, the sign that it works where nothing stops it ("owned": it prints so; "silence": the grader's own
+last line never comes; "heartbeat": something still runs after it; "channel": a trusting reader gets anything but the
+honest reply), and how it ends in a sandbox.
 """
 
 import os
 import re
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
@@ -20,30 +20,36 @@ from autograde.sandbox.limits import Limits
 from .conftest import CANARY
 from .undefended import TRUSTED, channel_reply, run
 
-FILES = sorted((Path(__file__).parent / "attacks").glob("*.py"))
-TIGHT = Limits(
-    cell_seconds=1.0,
-    grace_seconds=0.4,
-    wall_seconds=30,
-    cpu_seconds=20,
-    memory=320 << 20,
-    processes=40,
-    disk=24 << 20,
-    inodes=400,
-    file_size=8 << 20,
-    open_files=256,
-    output=5000,
+HEAD = re.compile(
+    r"^# === (?P<name>\w+): (?P<idea>.+)\n"
+    r"# undefended: (?P<undefended>owned|silence|heartbeat|channel); sandbox: (?P<sandbox>[^;\n]+)"
+    r"(?:; limits: (?P<limits>.+))?\n",
+    re.MULTILINE,
 )
+TIGHT = Limits(cell_seconds=1.0, grace_seconds=0.4, wall_seconds=30, cpu_seconds=20, memory=320 << 20, processes=40,
+               disk=24 << 20, inodes=400, file_size=8 << 20, open_files=256, output=5000)  # fmt: skip
 
 
-def _facts(path: Path) -> dict[str, str]:
-    return dict(re.findall(r"^# (idea|undefended|sandbox|limits): (.+)$", path.read_text(), re.MULTILINE))
+@dataclass(frozen=True)
+class Attack:
+    source: str
+    name: str
+    idea: str
+    undefended: str
+    sandbox: str
+    limits: str | None
 
 
-def _source(path: Path) -> str:
-    """An attack's program."""
-    shared = path.parents[1] / "channel_functions.py"
-    return (shared.read_text() if path.stem.startswith("channel_") else "") + path.read_text()
+def _attacks(text: str) -> list[Attack]:
+    """The attacks of a file."""
+    heads = list(HEAD.finditer(text))
+    assert len(heads) == text.count("# ===")
+    ends = [*(head.start() for head in heads[1:]), len(text)]
+    shared = text[: heads[0].start()]
+    return [Attack(shared + text[head.end() : end], **head.groupdict()) for head, end in zip(heads, ends)]
+
+
+ATTACKS = [it for path in sorted((Path(__file__).parent / "attacks").glob("*.py")) for it in _attacks(path.read_text())]
 
 
 def _told(settings: dict) -> str:
@@ -83,21 +89,16 @@ def _what_happened(sandbox, source: str) -> tuple[str, str]:
     return shown, f"error {result.error.name}" if result.error else "harmless"
 
 
-def _limits(facts: dict[str, str]) -> Limits:
-    """The tight limits, and what an attack's "limits" line changes: name=number, …"""
-    pairs = (pair.split("=") for pair in facts.get("limits", "").split(", ") if pair)
-    return replace(TIGHT, **{name: float(number) for name, number in pairs})
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_an_attack_fails_in_a_sandbox(path, launcher, world):
-    before, facts = _state(world.outside), _facts(path)
-    with launcher.start(_limits(facts)) as sandbox:
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_an_attack_fails_in_a_sandbox(attack, launcher, world):
+    before = _state(world.outside)
+    pairs = [pair.split("=") for pair in attack.limits.split(", ")] if attack.limits else []
+    with launcher.start(replace(TIGHT, **{name: float(number) for name, number in pairs})) as sandbox:
         namespace = _namespace(sandbox.pid)
         sandbox.run_cell(_told(world.settings))
-        shown, outcome = _what_happened(sandbox, _source(path))
+        shown, outcome = _what_happened(sandbox, attack.source)
 
-    assert outcome in facts["sandbox"].split(" or "), shown
+    assert outcome in attack.sandbox.split(" or "), shown
     assert "OWNED" not in re.sub(r"traceback='.*", "", shown)  # which quotes the attack's own text
     assert CANARY not in shown
     assert _state(world.outside) == before
@@ -117,12 +118,12 @@ def _devices_for_everybody() -> list[Path]:
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
-def test_the_same_attack_works_where_nothing_stops_it(path, world):
+@pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: attack.name)
+def test_the_same_attack_works_where_nothing_stops_it(attack, world):
     settings = world.settings | {"SHARED_TMP": str(world.scratch)}
     environment = {name: os.environ[name] for name in (world.settings["SECRET_NAME"],)}
-    source, kind = _told(settings) + _source(path), _facts(path)["undefended"]
-    if path.stem == "open_devices" and not _devices_for_everybody():
+    source, kind = _told(settings) + attack.source, attack.undefended
+    if attack.name == "open_devices" and not _devices_for_everybody():
         pytest.skip("only root may open the devices of this machine, so there is nothing to steal")
     try:
         if kind == "channel":
@@ -154,8 +155,5 @@ def _still_beating(file: Path) -> bool:
     return file.stat().st_size > first
 
 
-def test_every_attack_says_what_it_is():
-    for path in FILES:
-        assert {"idea", "undefended", "sandbox"} <= set(_facts(path)), path.name
-        assert _facts(path)["undefended"] in ("owned", "silence", "heartbeat", "channel"), path.name
-    assert len(FILES) >= 40
+def test_no_two_attacks_have_one_name():
+    assert len({attack.name for attack in ATTACKS}) == len(ATTACKS) >= 100

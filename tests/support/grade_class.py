@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,14 @@ from autograde.exercises.catalogue import of_notebook
 from autograde.exercises.cells import answer_cell, stub_cell
 from autograde.grader.book.course import make_course
 from autograde.grader.book.gradebook import Gradebook
-from autograde.grader.grading.grade import Assignment, open_assignment, without_time
-from autograde.grader.grading.launcher import SharedLauncher
+from autograde.grader.grading.grade import Assignment, open_assignment
 from autograde.grader.grading.notebook_grading import grade_notebook
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.grading.submission import LIMITS
 from autograde.grader.reading.template import Template
 from autograde.release import editions
 from autograde.release.assignment import write_assignment
+from autograde.sandbox.launchers import SharedLauncher
 
 NAME, NOTEBOOK = "ps3", "03_attention"
 SECRET = bytes(range(32)).hex()
@@ -121,7 +122,7 @@ def grades_of(course: Path) -> dict[str, float]:
 
 
 def records_of(course: Path) -> list:
-    return [without_time(result) for result in load_results(course, NAME)]
+    return [replace(result, seconds=0.0) for result in load_results(course, NAME)]
 
 
 def outcome(course: Path) -> tuple:

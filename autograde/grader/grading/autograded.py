@@ -1,8 +1,8 @@
 """The graded notebook that formgrader shows: the release with a student's answers and the verdicts.
 
-Everything is text: an answer's source, and each verdict as the plain output of its test cell, without inputs or
-expected values. Outputs of the student's program are not in it. Formgrader renders Markdown with its HTML and formulas
-in the instructor's own browser, so active content in students' answers is converted to plain text.
+Everything is text: an answer's source, and each verdict as the plain output of its test cell, without inputs, expected
+values or outputs of the program. Formgrader renders Markdown in the instructor's own browser, so active content in
+students' answers is converted to plain text.
 """
 
 import re

@@ -5,7 +5,7 @@
         …
     budget.spent_on                                        # None, or the limit that was used up
 
-Time is read from a clock without the grader's own pauses (see sandbox/clock.py). Time in which a program waited for a
+Time is read from a clock without the grader's own pauses (see sandbox/watch.py). Time in which a program waited for a
 processor that others used does not count: how busy the machine is must not decide a grade.
 """
 
@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from autograde.sandbox import clock
+from autograde.sandbox import watch
 from autograde.sandbox.client import Sandbox
 from autograde.sandbox.limits import Limits
 
@@ -69,7 +69,7 @@ class Budget:
         """A sandbox that lives no longer than what is left. Raises BudgetSpent, SandboxError."""
         if self.spent_on:
             raise BudgetSpent
-        began, self.started = clock.now(), self.started + 1
+        began, self.started = watch.now(), self.started + 1
         wall, cpu = self.wall_seconds - self.wall, self.cpu_seconds - self.cpu
         limits = replace(
             limits, wall_seconds=min(limits.wall_seconds, wall), cpu_seconds=min(limits.cpu_seconds, max(cpu, 1.0))
@@ -80,7 +80,7 @@ class Budget:
         finally:
             used = sandbox.usage()
             sandbox.close()
-            self.wall += max(0.0, clock.now() - began - used["waited_seconds"])
+            self.wall += max(0.0, watch.now() - began - used["waited_seconds"])
             self.cpu += used["cpu_seconds"]
 
     @contextmanager

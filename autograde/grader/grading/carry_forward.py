@@ -5,14 +5,13 @@ The exercises are taken in the *release's* order, also where the student's cells
 
     for each exercise: run the student's cells down to its last ─▶ test it, if it failed ─▶ run the course's solution
 
-So an exercise is tested beside the solutions of the exercises before it in the release and no others. No solution uses
-a later exercise (a test proves it), so none of those contains the tested one. Cells that ran before a solution that
-came late run again. The student's answers to earlier notebooks (`mybert`, see upstream.py) are not in that sandbox; the
-library's versions are used instead. The better of the two verdicts counts; of two
-with the same points, the more specific one.
+So an exercise is tested beside the solutions of the exercises before it in the release and no others; no solution uses
+a later exercise (a test proves it). Cells that ran before a solution that came late run again. In place of the
+student's answers to earlier notebooks (`mybert`) the library's versions are used. The better of the two verdicts
+counts; of two with the same points, the more specific one.
 
-The program there could read the solutions of exercises that it is no longer tested on. Therefore no text from this
-sandbox is shown to anybody: only points, and which known mistake or kind of difference the answers show.
+The program there could read the solutions of exercises that it is no longer tested on. So no text from this sandbox is
+shown to anybody: only points, and which known mistake or kind of difference the answers show.
 """
 
 from dataclasses import replace
@@ -24,16 +23,15 @@ from autograde.exercises.planning import chained_calls
 from autograde.exercises.spec import Exercise
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.run_cells import Stop, run_steps, with_errors
-from autograde.grader.grading.submission import Judged, Outcome, Step, Task
+from autograde.grader.grading.sentences import NOT_REACHED
+from autograde.grader.grading.submission import Judged, Outcome, Step, Task, label_of
 from autograde.judging.judge import judge
-from autograde.judging.verdict import Verdict
 
 ON_RIGHT_ANSWERS = "on right answers"  # `Step.when`
 _WORTH_ASKING = ("wrong", "partly", "raised", "missing", "technical")
 _TELLS = {"missing": 0, "technical": 0, "raised": 1, "wrong": 2}  # the more specific of verdicts without points
 _TELLS_OF_THE_ANSWER = ("wrong", "partly", "raised")
 STILL_WRONG = "It was tested with {} in place of yours too, and was still wrong: it has a mistake of its own."
-NOT_REACHED = "It was not tested again on the course's own answers to the exercises before it: not reached in time."
 
 
 def carry_forward(task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
@@ -105,9 +103,12 @@ def _keep_the_better(task: Task, outcome: Outcome, exercise: Exercise, now: Judg
     before, earlier = outcome.judged[exercise.id], task.exercises[: task.exercises.index(exercise)]
     failed = [other for other in earlier if not outcome.verdict(other).passed]
     used, own_modules = _used(task, exercise, failed), own_modules_used(task)
-    replaced = _what_was_replaced(used or failed, own_modules)
-    if not _is_better(now.verdict, before.verdict):
-        verdict = before.verdict
+    names = ", ".join(map(label_of, used or failed)) or ("" if own_modules else "answers to the exercises before it")
+    library = f"the library's stand-ins for {', '.join(own_modules)}" if own_modules else ""
+    replaced = " and ".join(filter(None, (f"the course's own {names}" if names else "", library)))
+    verdict = before.verdict
+    better = (now.verdict.points, _TELLS.get(now.verdict.status, 0)) > (verdict.points, _TELLS.get(verdict.status, 2))
+    if not better:
         if (used or own_modules) and now.verdict.status in _TELLS_OF_THE_ANSWER:
             verdict = replace(verdict, notes=(*verdict.notes, STILL_WRONG.format(replaced)))
         return outcome.with_judged(exercise, replace(before, verdict=verdict, on_course=now.answers))
@@ -118,9 +119,9 @@ def _keep_the_better(task: Task, outcome: Outcome, exercise: Exercise, now: Judg
         return outcome
     # The student's own answers passed, and yet the exercise is right only on the course's: a test lets a mistake pass,
     # most likely one of an answer that this one uses.
-    suspects = ", ".join(f"{it.number} {it.names[0]}" for it in _used(task, exercise, list(earlier)) or earlier)
+    suspects = ", ".join(map(label_of, _used(task, exercise, list(earlier)) or earlier))
     missing_test = (
-        f"{exercise.number} {exercise.names[0]} is right on the course's answers and not on the student's own, which "
+        f"{label_of(exercise)} is right on the course's answers and not on the student's own, which "
         f"all passed: look for a missing test of {suspects}"
     )
     return replace(outcome, untested=(*outcome.untested, missing_test))
@@ -161,25 +162,9 @@ def _judged_alone(task: Task, outcome: Outcome) -> Outcome:
     return outcome
 
 
-def _is_better(now: Verdict, before: Verdict) -> bool:
-    """More points, or as many and more specific: a wrong value is more specific than an error."""
-    if now.points != before.points:
-        return now.points > before.points
-    return _TELLS.get(now.status, 0) > _TELLS.get(before.status, 2)
-
-
 def _used(task: Task, exercise: Exercise, others: list[Exercise]) -> list[Exercise]:
     """Those of the other exercises that this one's answer uses, as far as its text shows it, or meets in a question."""
     used = cells_for(set(exercise.names), task.cells).cells
     names = set().union(*(cell.defines for cell in used)) if used else set()
     names |= chained_calls.names_in(task.plans[exercise.id])
     return [other for other in others if names & set(other.names)]
-
-
-def _what_was_replaced(failed: list[Exercise], replaced: list[str]) -> str:
-    names = ", ".join(f"{other.number} {other.names[0]}" for other in failed)
-    if not names and not replaced:
-        names = "answers to the exercises before it"
-    course = f"the course's own {names}" if names else ""
-    library = f"the library's stand-ins for {', '.join(replaced)}" if replaced else ""
-    return " and ".join(filter(None, (course, library)))

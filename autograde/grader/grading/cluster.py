@@ -1,37 +1,34 @@
 """Grading on other machines: submissions go to the workers of a Dask cluster, verdicts come back.
 
-Each worker makes sandboxes of its own, so bubblewrap must work there too. No file system is shared: a submission's
-files travel as bytes, verdicts as JSON text, and only the machine with the course writes. A worker that is lost costs
-time: Dask gives its submissions to another one. The cluster gets the course's secret and every submission, so it must
+Each worker makes sandboxes of its own. No file system is shared: a submission's files travel as bytes, verdicts as JSON
+text, and only the machine with the course writes. The cluster gets the course's secret and every submission, so it must
 be trusted as the grader's own machine is, and its connections protected (Dask: `--tls-*`).
 """
 
 import functools
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from autograde.common.errors import AutogradeError, InputError
-from autograde.exercises.spec import Exercise
+from autograde.common.errors import InputError
 from autograde.grader.grading.grade import (
     Assignment,
     Report,
     Submission,
     grade_by,
     grade_submission,
-    grade_within,
     upstream_sources,
 )
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
-from autograde.grader.grading.regrade import file_behind
+from autograde.grader.grading.regrade import file_behind, graded_again
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.upstream import UpstreamSources
 from autograde.grader.hand_ins.hand_in import beside
 from autograde.grader.reading.repair import read_submission
+from autograde.sandbox.launchers import SharedLauncher
 
 _PATIENCE = 20.0  # seconds for the scheduler to answer
 
@@ -75,22 +72,14 @@ def grade(pool: Executor, slots: int, assignment: Assignment, students, again: b
     return grade_by(send, receive, assignment, students, slots, again, progress)
 
 
-def grade_again(pool: Executor, assignment: Assignment, wanted: tuple[Exercise, ...], todo: list[Result]):
+def grade_again(pool: Executor, assignment: Assignment, result: Result, names: list[str]) -> Callable[[], Graded]:
     """The argument `again` of `regrade.regrade`, with a cluster's executor."""
-    template = assignment.templates[wanted[0].notebook]
+    template = assignment.templates[result.notebook]
     bare = replace(assignment, course=Path(), released=(), templates={template.name: template})
-    names = [exercise.id for exercise in wanted]
-
-    def send(result: Result):
-        content = _content(file_behind(assignment, result))[1] or b""
-        return content, pool.submit(_graded_again_here, bare, names, replace(result, verdicts=()), content)
-
-    for result, (content, future) in [(result, send(result)) for result in todo]:
-        try:
-            submission = read_submission(content, template.edition(result.variant))
-            yield result, Graded(Result.from_json(future.result()), submission)
-        except AutogradeError as reason:
-            yield result, reason
+    content = _content(file_behind(assignment, result))[1] or b""
+    future = pool.submit(_graded_again_here, bare, content, result, names)
+    edition = template.edition(result.variant)
+    return lambda: Graded(Result.from_json(future.result()), read_submission(content, edition))
 
 
 def _content(path: Path) -> tuple[str, bytes | None]:
@@ -114,10 +103,9 @@ def _graded_here(
     return [record.result.to_json() for record in graded]
 
 
-def _graded_again_here(assignment: Assignment, names: list[str], blank: Result, content: bytes) -> str:
+def _graded_again_here(assignment: Assignment, content: bytes, result: Result, names: list[str]) -> str:
     """On a worker: grades some exercises of a notebook, by the worker's own catalogue."""
-    template = assignment.templates[blank.notebook].edition(blank.variant)
-    return grade_within(assignment, content, template, _shared_launcher(), blank, names).result.to_json()
+    return graded_again(assignment, content, result, names, _shared_launcher()).result.to_json()
 
 
 @functools.cache

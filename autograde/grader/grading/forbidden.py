@@ -1,8 +1,7 @@
 """Tests whether an answer needs what its exercise forbids: a second sandbox, in which that does nothing, decides.
 
-In the first sandbox a program can reach everything that later exercises may use. Here all that an exercise forbids is
-inert before the first cell runs (`autograde.sandbox.forbidding`), and what an answer earns in addition elsewhere does
-not count. Every answer with points is tested a second time:
+Here all that an exercise forbids is inert before the first cell runs (`autograde.sandbox.forbidding`), and what an
+answer earns in addition elsewhere does not count. Every answer with points is tested a second time:
 
     all that any exercise of the notebook forbids is inert ─▶ answers that keep their points are done
     for the others: only what their own exercise forbids is inert ─▶ the lower result counts
@@ -54,25 +53,23 @@ def _asked_without(
 ) -> tuple[dict[str, Judged], Stop | None]:
     """One run without these names: its verdicts by exercise, and where it ended early."""
     wanted, judged = {exercise.id for exercise in exercises}, {}
-    steps = []
-    for step in task.steps:
-        if step.exercise is None:
-            steps += _by_statements(outcome, step)
-        elif step.exercise.id in wanted:
-            steps += _steps_to_ask(task, outcome, step.exercise)
+
+    def steps():
+        for step in task.steps:
+            if step.exercise is None:
+                yield from _by_statements(outcome, step)
+            elif step.exercise.id in wanted:
+                yield from _steps_to_ask(task, outcome, step.exercise)
+        for exercise in exercises:  # once more: an answer may be above the cells it needs
+            if not _keeps_its_points(outcome, exercise, judged):
+                yield from _steps_to_ask(task, outcome, exercise)
 
     def keep(task, outcome, exercise, now):
         judged[exercise.id] = now
         return outcome
 
-    def once_more(task, outcome):  # an answer may be above the cells it needs
-        lower = [exercise for exercise in exercises if not _keeps_its_points(outcome, exercise, judged)]
-        return [step for exercise in lower for step in _steps_to_ask(task, outcome, exercise)]
-
     upstream = {} if any(outcome.judged[identity].credited for identity in wanted) else task.upstream
-    _, stop = run_steps(
-        task, outcome, steps, launcher, budget, upstream, keep=keep, at_the_end=once_more, forbidden=names
-    )
+    _, stop = run_steps(task, outcome, steps(), launcher, budget, upstream, keep=keep, forbidden=names)
     if stop:
         return {identity: now for identity, now in judged.items() if now.verdict.passed}, stop
     return judged, None

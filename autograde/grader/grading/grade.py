@@ -2,9 +2,8 @@
 
     submitted/STUDENT/ASSIGNMENT/ ─▶ worker: read, repair, run, judge ─▶ this thread: gradebook, autograded/, results/
 
-A submission's records are written last, after its grades: they mark it as done. After a kill and a new start, the loop
-grades the submissions without records. Grading is a function of the file, its upstream modules (see upstream.py), the
-release and the course's secret, so a submission that is graded twice gets the same verdict twice.
+A submission's records are written last, after its grades: they mark it as done, and a new start after a kill continues
+with the others. Verdicts depend on the file, its upstream modules, the release and the course's secret alone.
 """
 
 import contextlib
@@ -25,7 +24,6 @@ from autograde.grader.book.group_hand_ins import copies, follow, spread
 from autograde.grader.book.policy import hand_in_time, penalty_to_take
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.budget import Budget
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded, grade_notebook
 from autograde.grader.grading.results import Result, last_result
 from autograde.grader.grading.submission import LIMITS, MAX_TRIES
@@ -33,12 +31,12 @@ from autograde.grader.grading.upstream import (
     EarlierNotebook,
     UpstreamSources,
     digest_of,
-    in_notebook_order,
     submitted_modules,
     upstream_modules,
 )
 from autograde.grader.hand_ins.hand_in import digest
 from autograde.grader.reading.template import Template, TemplateError
+from autograde.sandbox.launchers import SharedLauncher
 from autograde.sandbox.limits import Limits
 from bertlab.common.errors import BertLabError
 from bertlab.common.files import write_text
@@ -101,18 +99,13 @@ def open_assignment(course: str | Path, name: str, limits: Limits = LIMITS) -> A
         if not catalogue.of_notebook(path.stem):
             raise InputError(f"{path}: the catalogue has no exercises for this notebook; check its name")
     templates = {path.stem: variants.released(course, name, path) for path in paths}
-    others = [
-        (other, template) for other in assignments(course) if other != name for template in _released(course, other)
-    ]
-    released = (*others, *((name, template) for template in templates.values()))
-    return Assignment(course, name, templates, read_secret(course), limits, released)
-
-
-def _released(course: Path, name: str) -> Iterator[Template]:
-    """The readable notebooks of an assignment: damage in another assignment must not stop this one."""
-    for path in sorted((course / "release" / name).glob("*.ipynb")):
-        with contextlib.suppress(TemplateError, OSError):
-            yield variants.released(course, name, path)
+    released = []
+    for other in assignments(course):
+        for path in sorted((course / "release" / other).glob("*.ipynb")) if other != name else ():
+            with contextlib.suppress(TemplateError, OSError):  # damage in another assignment must not stop this one
+                released.append((other, variants.released(course, other, path)))
+    released += [(name, template) for template in templates.values()]
+    return Assignment(course, name, templates, read_secret(course), limits, tuple(released))
 
 
 def edition_of(assignment: Assignment, student: str, notebook: str) -> Template:
@@ -182,7 +175,7 @@ def anything_new(assignment: Assignment, students: Iterable[str] = ()) -> bool:
 
 def upstream_sources(assignment: Assignment, item: Submission) -> UpstreamSources:
     """The upstream sources of a submission: the student's earlier notebooks, and modules handed in with these files."""
-    earlier = []
+    earlier = {}  # of a notebook that was handed in to several assignments the last one
     for name, template in assignment.released:
         path = assignment.course / "submitted" / item.student / name / f"{template.name}.ipynb"
         if path.exists():
@@ -191,16 +184,18 @@ def upstream_sources(assignment: Assignment, item: Submission) -> UpstreamSource
             time, _ = _timestamp(path.parent)
             blank = Result(name, item.student, template.name, handed_in=time, sha256=digest(path))
             result = _current(assignment.course, name, item.student, path)
-            earlier.append(EarlierNotebook(template, path, blank, submitted_modules(path.parent)[0], result))
+            modules, _ = submitted_modules(path.parent)
+            earlier[template.name] = EarlierNotebook(template, path, blank, modules, result)
     recorded = {result.notebook: result.upstream for result in current_results(assignment, item, item.files)}
     beside, notes = submitted_modules(item.files[0].parent) if item.files else ({}, ())
-    return UpstreamSources(in_notebook_order(earlier), beside, recorded, notes)
+    return UpstreamSources(tuple(earlier[name] for name in sorted(earlier)), beside, recorded, notes)
 
 
 def grade_submission(
     assignment: Assignment, item: Submission, launcher: SharedLauncher, sources: UpstreamSources | None = None
 ) -> list[Graded]:
-    """Grades each notebook of one submission. Writes no file of the course: `record` writes the results.
+    """Grades each notebook of one submission. Writes no file of the course: `record` writes the results. Raises
+    SandboxError if no sandbox can be made; never for anything in a file.
 
     sources: the upstream sources, if the course folder is not available. All notebooks, and the earlier ones that they
     build on, share one budget of time.
@@ -219,15 +214,11 @@ def grade_submission(
 
 
 def grade_file(
-    assignment: Assignment, item: Submission, path: Path, launcher: SharedLauncher,
-    sources: UpstreamSources | None = None, budget: Budget | None = None,
+    assignment: Assignment, item: Submission, path: Path, launcher: SharedLauncher, sources: UpstreamSources,
+    budget: Budget,
 ) -> Graded:  # fmt: skip
-    """Grades one notebook. Raises SandboxError if no sandbox can be made; never for anything in the file.
-
-    budget: what it and the earlier notebooks that have no record may take; these together half of it at most.
-    """
-    sources = sources or upstream_sources(assignment, item)
-    budget = budget or Budget.of(assignment.limits)
+    """Grades one notebook. budget: what it and the earlier notebooks that have no record may take; these together half
+    of it at most."""
     for_earlier = budget.part(0.5)
 
     def grade_earlier(notebook: EarlierNotebook, upstream: dict[str, str]) -> Result:
@@ -373,8 +364,3 @@ def _finish(assignment, item: Submission, result: Callable[[], list[Graded]], bo
     else:
         report.graded += 1
         report.technical += any(one.result.failed_technically for one in graded)
-
-
-def without_time(result: Result) -> Result:
-    """A record without its duration, so that it is the same each time."""
-    return replace(result, seconds=0.0)

@@ -1,10 +1,9 @@
 """Recognises known mistakes in wrong answers: the slowest step of grading.
 
-Known mistakes run in a sandbox of their own, on the student's own inputs; nothing of the student's runs there. So
-several workers name mistakes at the same time, and none of them loads TensorFlow. An answer is compared with them
-twice: as it was given on the student's own earlier answers, and as it was given on the course's (see carry_forward.py),
-because after an earlier mistake only the second can look like a known one. The questions of the first part exclude most
-mistakes, so only the others get all questions.
+They run in a sandbox of their own, on the student's own inputs; nothing of the student's runs there. An answer is
+compared with them twice: as it was given on the student's own earlier answers, and as it was given on the course's (see
+carry_forward.py), because after an earlier mistake only the second can look like a known one. The questions of the
+first part exclude most mistakes, so only the others get all questions.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -12,16 +12,17 @@ from autograde.exercises.spec import Exercise
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.carry_forward import carry_forward
 from autograde.grader.grading.forbidden import without_forbidden
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.mistakes import name_mistakes
-from autograde.grader.grading.reasons import with_reasons
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.run_cells import run_program
-from autograde.grader.grading.stand_in_notes import add_stand_in_notes
-from autograde.grader.grading.submission import plan_task, unread
+from autograde.grader.grading.sentences import with_reasons
+from autograde.grader.grading.submission import label_of, plan_task
 from autograde.grader.grading.training_runs import add_runs
+from autograde.grader.grading.upstream import add_stand_in_notes
 from autograde.grader.reading.repair import ReadSubmission, read_submission
 from autograde.grader.reading.template import Template
+from autograde.judging.verdict import Verdict
+from autograde.sandbox.launchers import SharedLauncher
 from autograde.sandbox.limits import Limits
 
 FOR_THE_PROGRAM = 0.6  # of the budget; the rest is for testing what it earns without what exercises forbid
@@ -49,7 +50,10 @@ def grade_notebook(
         submission = read_submission(source, template)
         if submission.problem:
             message = submission.problem.message
-            verdicts = tuple(unread(exercise, message) for exercise in exercises)
+            verdicts = tuple(
+                Verdict(each.id, label_of(each), "missing", 0.0, float(each.points), advice=(message,))
+                for each in exercises
+            )
             result = replace(blank, verdicts=verdicts, repairs=tuple(submission.repairs), problem=message)
             return Graded(result, submission)
         task = plan_task(submission, template, exercises, blank, secret, limits)

@@ -4,7 +4,8 @@ Everything else stays: the verdicts on other exercises, scores given by hand, ex
 unchanged verdict is not written. A file that has changed since it was graded is left to `grade`.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+import contextlib
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,10 +18,10 @@ from autograde.grader.book.group_hand_ins import copies, follow
 from autograde.grader.book.policy import penalty_to_take
 from autograde.grader.grading.autograded import record_results
 from autograde.grader.grading.grade import Assignment, grade_within
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.results import FOLDER, Result, load_results
 from autograde.grader.hand_ins.hand_in import digest
+from autograde.sandbox.launchers import SharedLauncher
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class Regraded:
     failures: list[tuple[str, str]] = field(default_factory=list)
 
 
-Again = Callable[[Assignment, tuple[Exercise, ...], list[Result]], Iterator[tuple[Result, "Graded | AutogradeError"]]]
+# (assignment, an old record, ids of exercises) → what waits for these exercises, graded again in the file behind it
+Again = Callable[[Assignment, Result, list[str]], Callable[[], Graded]]
 
 
 def regrade(
@@ -53,8 +55,7 @@ def regrade(
 ) -> Regraded:  # fmt: skip
     """Regrades an exercise. Raises InputError if it is not in the assignment, or a student has no record of it.
 
-    again: grades these exercises in the files behind old records, in their order, where that is not done with
-    `launcher`.
+    again: what grades again, where that is not done with `launcher`.
     """
     if exercise.notebook not in assignment.templates:
         raise InputError(f"{assignment.name}: {exercise.id} is in notebook {exercise.notebook}, which is not in it")
@@ -75,13 +76,22 @@ def regrade(
     report.outdated = [result.student for result in before if digest(file_behind(assignment, result)) != result.sha256]
     todo = [result for result in before if result.student not in report.outdated]
     penalty = penalty_to_take(assignment.course)
-    with Gradebook(assignment.course) as book:
-        every = of_notebook(exercise.notebook)
-        wanted = every[: [one.id for one in every].index(exercise.id) + 1]  # earlier answers may carry it
-        pairs = again(assignment, wanted, todo) if again else _again(assignment, wanted, todo, launcher, workers)
-        for done, (result, graded) in enumerate(pairs, start=1):
-            if isinstance(graded, AutogradeError):
-                report.failures.append((result.student, str(graded)))
+    every = [one.id for one in of_notebook(exercise.notebook)]
+    names = every[: every.index(exercise.id) + 1]  # earlier answers may carry it
+    pool = ThreadPoolExecutor(workers)
+    with Gradebook(assignment.course) as book, contextlib.ExitStack() as at_the_end:
+        at_the_end.callback(pool.shutdown, cancel_futures=True)
+
+        def here(assignment: Assignment, result: Result, names: list[str]) -> Callable[[], Graded]:
+            path = file_behind(assignment, result)
+            return pool.submit(graded_again, assignment, path, result, names, launcher).result
+
+        started = [(result, (again or here)(assignment, result, names)) for result in todo]
+        for done, (result, wait) in enumerate(started, start=1):
+            try:
+                graded = wait()
+            except AutogradeError as reason:
+                report.failures.append((result.student, str(reason)))
             else:
                 _take(assignment, exercise, result, graded, book, penalty, report)
             progress(result.student, done, len(todo))
@@ -94,19 +104,12 @@ def file_behind(assignment: Assignment, result: Result) -> Path:
     return assignment.course / "submitted" / result.student / assignment.name / f"{result.notebook}.ipynb"
 
 
-def _again(assignment, wanted, todo, launcher, workers) -> Iterator[tuple[Result, Graded | AutogradeError]]:
-    released = assignment.templates[wanted[0].notebook]
-
-    def grade_one(result: Result):
-        try:
-            template, names = released.edition(result.variant), [one.id for one in wanted]
-            blank = replace(result, verdicts=())
-            return grade_within(assignment, file_behind(assignment, result), template, launcher, blank, names)
-        except AutogradeError as reason:
-            return reason
-
-    with ThreadPoolExecutor(workers) as pool:
-        yield from zip(todo, pool.map(grade_one, todo))
+def graded_again(
+    assignment: Assignment, source: Path | bytes, result: Result, names: list[str], launcher: SharedLauncher
+) -> Graded:
+    """These exercises of the notebook that a record is about."""
+    template = assignment.templates[result.notebook].edition(result.variant)
+    return grade_within(assignment, source, template, launcher, replace(result, verdicts=()), names)
 
 
 def _take(assignment, exercise, result: Result, graded: Graded, book: Gradebook, penalty, report: Regraded) -> None:
@@ -119,11 +122,9 @@ def _take(assignment, exercise, result: Result, graded: Graded, book: Gradebook,
         report.failures.append((result.student, "a sandbox was killed from outside; run it again"))
         return
     verdicts = {verdict.exercise: verdict for verdict in result.verdicts} | {exercise.id: new}
-    order_now = [each.id for each in of_notebook(exercise.notebook)]
-    order = [name for name in order_now if name in verdicts] + [
-        name for name in verdicts if name not in order_now
-    ]  # runs last
-    changed = replace(result, verdicts=tuple(verdicts[name] for name in order))
+    order = {each.id: place for place, each in enumerate(of_notebook(exercise.notebook))}
+    in_order = sorted(verdicts.values(), key=lambda verdict: order.get(verdict.exercise, len(order)))  # runs last
+    changed = replace(result, verdicts=tuple(in_order))
     others = [
         other
         for other in load_results(assignment.course, assignment.name)

@@ -1,15 +1,11 @@
 """Runs a notebook's cells and its hidden questions in sandboxes; verdicts are made outside.
 
-`run_steps` is the only place where a sandbox is used. The first run (`run_program`), the second run on right answers
-(carry_forward.py), the test without what is forbidden (forbidden.py), the known mistakes (mistakes.py) and the training
-runs differ in their lists of steps alone.
-
-In the first run the program's cells come in the order in which they were handed in, and after the last cell of an
-answer its exercise is tested, like in a test cell below it. An exercise that lacked a name is tested again at the end,
-because an answer may be above the cells it needs. If a sandbox ends, earned points stay: the cell or exercise that
-ended it is named and skipped, and the others continue in a new sandbox. A sandbox that was killed from outside (by a
-kernel that is short of memory) is not the student's fault: its step is tried once more, and if that ends in the same
-way, the record asks the next `grade` to try again.
+`run_steps` is the only place where a sandbox is used: all runs differ in their lists of steps alone. In the first run
+the program's cells come in the order in which they were handed in, and after the last cell of an answer its exercise
+is tested, like in a test cell below it. An exercise that lacked a name is tested again at the end, because an answer
+may be above the cells it needs. If a sandbox ends, earned points stay: the cell or exercise that ended it is named and
+skipped, and the others continue in a new one. If it was killed from outside (by a kernel that is short of memory), the
+step is tried once more, and then by the next `grade`.
 
 All verdicts come from `judge`; no claim of a sandbox about itself gives points.
 """
@@ -122,7 +118,8 @@ def run_steps(
                 if step.exercise is None:
                     outcome = _run_cell(task, outcome, sandbox, step)
                 else:
-                    outcome = outcome.with_asked(step)
+                    if step.when:
+                        outcome = replace(outcome, asked=outcome.asked | {(step.exercise.id, step.when)})
                     outcome = keep(task, outcome, step.exercise, _ask(task, sandbox, step))
     except BudgetSpent:
         return outcome, Stop(last, None)

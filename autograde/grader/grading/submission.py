@@ -1,8 +1,5 @@
 """The values that the steps of grading hand on: the work (`Task`), and the knowledge so far (`Outcome`).
 
-    read ─▶ ReadSubmission ─▶ plan ─▶ Task ─▶ run ─▶ carry forward ─▶ name ─▶ explain ─▶ record ─▶ Result
-                                          └────────────── Outcome ──────────────┘
-
 No step changes a value: each makes a new `Outcome` (see `notebook_grading.grade_notebook` for the order).
 """
 
@@ -14,9 +11,8 @@ from autograde.common.dependencies import ParsedCell, Program
 from autograde.exercises.planning import planner
 from autograde.exercises.spec import Exercise
 from autograde.grader.grading.results import Result
-from autograde.grader.reading.prerequisites import cells_to_run
 from autograde.grader.reading.repair import ReadSubmission
-from autograde.grader.reading.template import Template
+from autograde.grader.reading.template import Template, cells_to_run
 from autograde.judging.answers import Answer
 from autograde.judging.verdict import Verdict
 from autograde.sandbox.limits import Limits
@@ -139,9 +135,6 @@ class Outcome:
         judged = self.judged.get(exercise.id, Judged(verdict))
         return self.with_judged(exercise, replace(judged, verdict=verdict))
 
-    def with_asked(self, step: Step) -> "Outcome":
-        return replace(self, asked=self.asked | {(step.exercise.id, step.when)}) if step.when else self
-
     def was_asked(self, exercise: Exercise, when: str) -> bool:
         return (exercise.id, when) in self.asked
 
@@ -150,6 +143,9 @@ class Outcome:
 
     def with_technical(self, *sentences: str) -> "Outcome":
         return replace(self, technical=(*self.technical, *sentences))
+
+    def with_run(self, verdict: Verdict, *doubts: str) -> "Outcome":
+        return replace(self, runs=(*self.runs, verdict), doubts=(*self.doubts, *doubts))
 
     def verdict(self, exercise: Exercise) -> Verdict:
         return self.judged[exercise.id].verdict
@@ -193,15 +189,12 @@ def steps_of(submission: ReadSubmission, template: Template, exercises: tuple[Ex
     return steps
 
 
+def label_of(exercise: Exercise) -> str:
+    return f"{exercise.number} {exercise.names[0]}"
+
+
 def unjudged(exercise: Exercise, plan: dict, reason: str) -> Verdict:
     """No points, and why: for an exercise whose answers never came out of a sandbox."""
-    label = f"{exercise.number} {exercise.names[0]}"
     advice = (f"It could not be graded: {reason}.",)
-    return Verdict(exercise.id, label, "technical", 0.0, float(exercise.points), seed=plan["seed"],
+    return Verdict(exercise.id, label_of(exercise), "technical", 0.0, float(exercise.points), seed=plan["seed"],
                    advice=advice, technical=reason)  # fmt: skip
-
-
-def unread(exercise: Exercise, message: str) -> Verdict:
-    """No points, for every exercise of a file that cannot be read."""
-    label = f"{exercise.number} {exercise.names[0]}"
-    return Verdict(exercise.id, label, "missing", 0.0, float(exercise.points), advice=(message,))

@@ -1,41 +1,46 @@
-"""Grades a training run: weights from a file → the student's own model in a sandbox → its predictions → points.
+"""Grades training runs: weights from a file → predictions for hidden text → points by the run's marks.
 
-    file ─▶ read_weights (outside: nothing is run, nothing is trusted) ─▶ sandbox: model, weights by role, masked rows
-    logits ─▶ loss and accuracy (outside) ─▶ points by the run's marks
+    file ─▶ read_weights (outside: nothing is run, nothing is trusted)
+    pre-training:  the student's own model in a sandbox, weights by role, masked rows ─▶ logits ─▶ loss, accuracy
+    translation:   the reference of the exercise `transformer`, in NumPy (outside) ─▶ exactly right translations
 
 The sandbox gets masked rows but never the original tokens, so its predictions cannot be copied. If the weights do not
-fit the student's model, the course's own answers are used instead: a mistake costs points only where it was made.
+fit the student's model, the course's own answers are used instead: a mistake costs points only where it was made. A
+translation run starts when its exercises have passed, so that the student's model and the reference agree.
 """
 
 import functools
 import math
 import threading
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from autograde.boundary.roles import model_roles
-from autograde.boundary.weights_file import Weights, WeightsError, read_weights
+from autograde.boundary.weights_file import TRANSLATION, Weights, WeightsError, read_weights
+from autograde.exercises.n13_decoder.transformer import transformer
 from autograde.exercises.runs import TrainingRun, TranslationRun
 from autograde.exercises.spec import layer, named
 from autograde.grader.book.course import hidden_number
 from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.carry_forward import course_step
 from autograde.grader.grading.run_cells import run_steps
-from autograde.grader.grading.submission import MAX_TRIES, Outcome, Questions, Step, Task
-from autograde.grader.grading.translation_runs import grade_translation, not_accepted, verdict_by_marks
+from autograde.grader.grading.submission import MAX_TRIES, Outcome, Questions, Task
 from autograde.grader.grading.whose_weights import are_packaged, pieces_of
 from autograde.judging.answers import Answer
-from autograde.judging.verdict import Verdict
+from autograde.judging.verdict import PartResult, Verdict
 from autograde.student.training_run import documents_of, vocabulary_of
+from autograde.student.translation_run import LONG, PAD, START
 from bertlab.checkpoints.packaged import MINI
+from bertlab.data import small_world
 
 SECONDS = 60.0  # for all predictions
 HIGHEST_LOSS = 10.0  # that is shown; an untrained model's is near 8.3
 MAX_LOSS = 16.0  # of one token, in the gain from the context: twice that of an untrained model
 KILLED = f"its sandbox was killed from outside; `autograde grade` tries again, {MAX_TRIES} times in all"
+_AT_ONCE = 100  # sentences
 _GATHERING = threading.Lock()  # the hidden text is gathered once, by one thread
 
 
@@ -46,66 +51,55 @@ def add_runs(
     for run in runs:
         if isinstance(run, TranslationRun):
             with budget.thinking():
-                graded = GradedRun(grade_translation(run, folder, task.secret, task.student, task.attempt))
+                verdict = grade_translation(run, folder, task.secret, task.student, task.attempt)
+            outcome = outcome.with_run(verdict)
         else:
-            graded = grade_run(run, folder, task, outcome, launcher, budget)
-        outcome = replace(
-            outcome, runs=(*outcome.runs, graded.verdict), doubts=(*outcome.doubts, *graded.doubts),
-            again=outcome.again or graded.again,
-        ).with_technical(*graded.ends)  # fmt: skip
+            outcome = grade_run(run, folder, task, outcome, launcher, budget)
     return outcome
 
 
-@dataclass(frozen=True)
-class GradedRun:
-    """ends: sentences about sandboxes that ended; doubts: why the instructor should look at the run; again: whether a
-    sandbox was killed from outside, so that the next `grade` shall try again."""
-
-    verdict: Verdict
-    ends: tuple[str, ...] = ()
-    doubts: tuple[str, ...] = ()
-    again: bool = False
-
-
-def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, launcher, budget: Budget) -> GradedRun:
-    """One run, graded. Raises SandboxError where no sandbox can be made."""
+def grade_run(run: TrainingRun, folder: Path, task: Task, outcome: Outcome, launcher, budget: Budget) -> Outcome:
+    """The outcome with the verdict on one run. Raises SandboxError where no sandbox can be made."""
     try:
         weights = read_weights(folder / run.file)
         _check_fit(run, weights)
     except WeightsError as reason:
-        return GradedRun(not_accepted(run, folder, reason))
+        return outcome.with_run(_not_accepted(run, folder, reason))
     if not run.starts_from and are_packaged(weights):
         sentence = f"{run.file} has the rows of the packaged model {MINI}, not those of a run of your own."
-        refused = Verdict(run.id, run.label, "refused", 0.0, run.points, advice=(sentence,))
-        return GradedRun(refused, doubts=(f"{run.label}: {sentence}",))
+        return outcome.with_run(_no_points(run, "refused", advice=(sentence,)), f"{run.label}: {sentence}")
     rows = hidden_rows(run, task.secret, task.student, task.attempt)
-    question = _question(run, weights, rows)
-    ends: list[str] = []
-    killed, tries = False, [True, False]  # whose answers: the student's own, then the course's
+    probe = named(layer(model_roles(weights.config["num_layers"])), run.model)
+    probe |= {"config": weights.config, "twice": False}
+    arguments = [rows[name] for name in ("input_ids", "token_type_ids", "attention_mask", "masked_lm_positions")]
+    question = {"probe": probe, "arguments": arguments, "keywords": {}, "weights": weights.arrays}
+    killed, failed, tries = False, False, [True, False]  # whose answers: the student's own, then the course's
     while tries:
         with_own_model = tries.pop(0)
         asked = Questions([question], SECONDS)
-        steps = [*_program(task, with_own_model), asked]
+        steps = [step if step.exercise is None else course_step(step.exercise) for step in task.steps]
+        steps = [step for step in steps if step.number or not with_own_model] + [asked]
         _, stop = run_steps(task, outcome, steps, launcher, budget, task.upstream if with_own_model else {})
         if stop and stop.end is None:
-            return GradedRun(_technical(run, f"not reached in time: it used up {budget.spent_on}"), tuple(ends))
+            spent = f"not reached in time: it used up {budget.spent_on}"
+            return outcome.with_run(_no_points(run, "technical", technical=spent))
         if stop:
             if stop.from_outside and not killed:
                 tries.insert(0, with_own_model)  # once more
             else:
-                ends.append(f"{run.id}: {stop.end.reason}")  # the name only: solutions are beside the program
+                outcome = outcome.with_technical(f"{run.id}: {stop.end.reason}")  # its name only: solutions are there
+                failed = True
             killed = killed or stop.from_outside
             continue
         logits = _logits(run, asked.answers[0], rows)
         if logits is not None:
             loss, accuracy, context = metrics(logits, rows)
             verdict = _verdict(run, loss, accuracy, context, baseline(run, rows), with_own_model)
-            return GradedRun(verdict, tuple(ends), doubts_about(run, loss, accuracy))
-    if killed and ends:
-        return GradedRun(_technical(run, KILLED), tuple(ends), again=True)
+            return outcome.with_run(verdict, *doubts_about(run, loss, accuracy))
+    if killed and failed:
+        return replace(outcome.with_run(_no_points(run, "technical", technical=KILLED)), again=True)
     sentence = f"Neither your {run.model} nor the course's own version made predictions with these weights."
-    verdict = Verdict(run.id, run.label, "wrong", 0.0, run.points, advice=(sentence,))
-    return GradedRun(verdict, tuple(ends))
+    return outcome.with_run(_no_points(run, "wrong", advice=(sentence,)))
 
 
 def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, ...]:
@@ -117,10 +111,6 @@ def doubts_about(run: TrainingRun, loss: float, accuracy: float) -> tuple[str, .
         f"any honest model of this size (loss {run.honest_loss:g}, accuracy {run.honest_accuracy:.0%}). The model may "
         "contain the text: ask the student how it was trained.",
     )
-
-
-def _technical(run: TrainingRun, reason: str) -> Verdict:
-    return Verdict(run.id, run.label, "technical", 0.0, run.points, technical=reason)
 
 
 def _check_fit(run: TrainingRun, weights: Weights) -> None:
@@ -189,19 +179,6 @@ def tokens_of(vocabulary: Path, held_out: bool):
 # --- the sandbox ---
 
 
-def _question(run: TrainingRun, weights: Weights, rows: dict) -> dict:
-    config = weights.config
-    names = ("input_ids", "token_type_ids", "attention_mask", "masked_lm_positions")
-    probe = named(layer(model_roles(config["num_layers"])), run.model) | {"config": config, "twice": False}
-    return {"probe": probe, "arguments": [rows[name] for name in names], "keywords": {}, "weights": weights.arrays}
-
-
-def _program(task: Task, with_own_model: bool) -> list[Step]:
-    """The notebook's cells; on the second try the course's own answer after each exercise's."""
-    steps = [step if step.exercise is None else course_step(step.exercise) for step in task.steps]
-    return [step for step in steps if step.number] if with_own_model else steps
-
-
 def _logits(run: TrainingRun, answer: Answer, rows: dict) -> np.ndarray | None:
     """The MLM logits (B, P, V), or None if the answer is anything else than finite floats of this shape."""
     value = answer.value
@@ -246,9 +223,84 @@ def _verdict(
         marks.append((mark, earned, f"needs a loss {needed}{share}{gain}"))
     said = f"loss {_shown(loss)}, accuracy {accuracy:.0%} at masked positions of hidden text"
     notes = () if with_own_model else (f"Graded with the course's own {run.model}: the weights do not fit yours.",)
-    return verdict_by_marks(run, marks, said, *notes)
+    return _verdict_by_marks(run, marks, said, *notes)
 
 
 def _shown(loss: float) -> str:
     """One digit and a highest number: a program chooses its logits, and with them every digit of its loss."""
     return f"{loss:.1f}" if loss <= HIGHEST_LOSS else f"more than {HIGHEST_LOSS:g}"
+
+
+def _no_points(run: TrainingRun | TranslationRun, status: str, **reason) -> Verdict:
+    return Verdict(run.id, run.label, status, 0.0, run.points, **reason)
+
+
+def _not_accepted(run: TrainingRun | TranslationRun, folder: Path, reason: WeightsError) -> Verdict:
+    """No points, since there is no file of weights, or one that does not fit the run."""
+    status = "refused" if (folder / run.file).exists() else "missing"
+    return _no_points(
+        run, status, advice=(f"{reason}. Hand in {run.file} together with the notebook; `hand_in` writes it.",)
+    )
+
+
+def _verdict_by_marks(run: TrainingRun | TranslationRun, marks: Sequence[tuple], said: str, *notes: str) -> Verdict:
+    """The points of the marks that were earned. marks: (mark, whether it is earned, what it needs)."""
+    parts = tuple(
+        PartResult(mark.name, mark.points if is_earned else 0.0, mark.points, needs) for mark, is_earned, needs in marks
+    )
+    points = sum(part.points for part in parts)
+    status = "passed" if points == run.points else "partly" if points else "wrong"
+    return Verdict(run.id, run.label, status, points, run.points, parts=parts, facts=(("metrics", said),), notes=notes)
+
+
+# --- translation ---
+
+
+def grade_translation(run: TranslationRun, folder: Path, secret: bytes, student: str, attempt: str = "") -> Verdict:
+    """The verdict on one file."""
+    try:
+        weights = read_weights(folder / run.file, TRANSLATION)
+        _check_translator(run, weights)
+    except WeightsError as reason:
+        return _not_accepted(run, folder, reason)
+    share = exactly_right(weights, *hidden_pairs(run, secret, student, attempt))
+    marks = [(mark, share >= mark.share, f"needs {mark.share:.0%}") for mark in run.marks]
+    said = f"{share:.0%} of the translations of {run.sentences} hidden sentences are exactly right"
+    return _verdict_by_marks(run, marks, said)
+
+
+def _check_translator(run: TranslationRun, weights: Weights) -> None:
+    tokens = len(small_world.translation_tokens())
+    if weights.config["vocab_size"] != tokens:
+        raise WeightsError(f"{run.file}: expected the {tokens} tokens of the small world and its mirror, got "
+                           f"{weights.config['vocab_size']}")  # fmt: skip
+    if weights.config["hidden_size"] % 2:
+        raise WeightsError(f"{run.file}: expected an even hidden_size, got {weights.config['hidden_size']}")
+    if weights.are_untrained:
+        raise WeightsError(f"{run.file} has the weights of an untrained model")
+
+
+def hidden_pairs(run: TranslationRun, secret: bytes, student: str, attempt: str = "") -> tuple[np.ndarray, np.ndarray]:
+    """Sources (N, S) and targets (N, U) of 9 to 16 words, which cannot be known without the secret."""
+    seed = hidden_number(secret, 4, student, run.notebook, run.id, attempt)
+    drawn = small_world.sample(seed, 20 * run.sentences)
+    chosen = [sentence for sentence in drawn if LONG[0] <= len(sentence) <= LONG[1]][: run.sentences]
+    return small_world.translation_rows(chosen)
+
+
+def exactly_right(weights: Weights, sources: np.ndarray, targets: np.ndarray) -> float:
+    """The fraction of the sources whose translation is right in every token.
+
+    The most probable token after each right beginning is compared: where all agree, a model that writes token after
+    token makes the same choices.
+    """
+    read = np.concatenate([np.full_like(targets[:, :1], START), targets[:, :-1]], axis=1)
+    arrays = {role: array.astype("float64") for role, array in weights.arrays.items()}
+    right = []
+    with np.errstate(all="ignore"):  # absurd weights give NaN, and with it a wrong token
+        for first in range(0, len(sources), _AT_ONCE):
+            part = slice(first, first + _AT_ONCE)
+            logits = transformer(sources[part], read[part], weights=arrays, config=weights.config)  # (n, U, V)
+            hits = (logits.argmax(axis=-1) == targets[part]) & np.isfinite(logits).all(axis=-1)
+            right.append((hits | (targets[part] == PAD)).all(axis=1))
+    return float(np.concatenate(right).mean())

@@ -8,37 +8,43 @@ When notebook 04 is graded, `mybert` in the sandbox consists of
 
 The module that the notebook itself builds, and later ones, are left out: they would do the exercise.
 
-**Fixed at the first grading.** The upstream modules of a submission are chosen when it is first graded and stored in
-its record (`upstream`). Grading the same file again uses the record, even if the earlier notebook has changed since; a
-new version of the file uses the modules of that time. The choice does not depend on the order of grading: an earlier
-notebook without a record is graded first (only to find the passed answers; its own grading follows later).
+**Fixed at the first grading.** The modules are stored in the record (`upstream`), and grading the same file again uses
+them; a new version of the file uses the modules of that time. The order of grading does not matter: an earlier notebook
+without a record is graded first, only to find the passed answers.
 
 All of it is untrusted text. Here cells are chosen from it (see `dependencies`); it runs only in the sandbox.
 """
 
+import ast
+import functools
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from autograde import student as student_package
-from autograde.boundary import mybert_importer
+from autograde.boundary.mybert_importer import MODULES, PACKAGE, STAND_INS
+from autograde.common import syntax
 from autograde.common.caches import cached
-from autograde.common.dependencies import Program, cells_for
+from autograde.common.dependencies import ParsedCell, Program, cells_for, reached
 from autograde.exercises import catalogue, notebooks
+from autograde.grader.grading.budget import Budget
 from autograde.grader.grading.results import Result
+from autograde.grader.grading.submission import Outcome, Task
 from autograde.grader.reading.notebook import open_ordinary
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.template import Template
 
-_MENTIONED = re.compile(rf"\b{mybert_importer.PACKAGE}\.(\w+)")
+_MENTIONED = re.compile(rf"\b{PACKAGE}\.(\w+)")
 _MODULE = re.compile(r"[a-z][a-z0-9_]{0,40}")
 _LARGEST = 200_000  # bytes of one module
 _MAX_FILES = 40
 STAND_INS_FOLDER = ".stand_ins"  # in a sandbox's working folder: those that its notebook may use
-STUDENT = Path(student_package.__file__).parent
+_STAND_INS = Path(student_package.__file__).parent / "stand_ins"
+_IMPORTING = re.compile(rf"{re.escape(PACKAGE)}|{re.escape(STAND_INS)}")
+_ANSWERED = ("passed", "partly", "wrong", "raised")
 
 
 @dataclass(frozen=True)
@@ -73,10 +79,10 @@ class UpstreamSources:
 
 def modules_before(notebook: str) -> tuple[str, ...]:
     """The modules of `mybert` that a notebook may build on, by the number in its name; 08b also on that of 08."""
-    number = int(notebook[:2]) if notebook[:2].isdecimal() else len(mybert_importer.MODULES) + 1
+    number = int(notebook[:2]) if notebook[:2].isdecimal() else len(MODULES) + 1
     number += notebook[2:3].isalpha()  # the second part of a notebook: 08b
     built = {exercise.kept_in for exercise in catalogue.of_notebook(notebook)}
-    return tuple(module for module in mybert_importer.MODULES[: max(number - 1, 0)] if module not in built)
+    return tuple(module for module in MODULES[: max(number - 1, 0)] if module not in built)
 
 
 def upstream_modules(
@@ -96,7 +102,7 @@ def upstream_modules(
 def _allowed(notebook: str, modules: dict[str, str]) -> dict[str, str]:
     """Without the modules of this notebook and later ones; other modules are a student's own helpers and stay."""
     allowed = modules_before(notebook)
-    return {name: modules[name] for name in sorted(modules) if name in allowed or name not in mybert_importer.MODULES}
+    return {name: modules[name] for name in sorted(modules) if name in allowed or name not in MODULES}
 
 
 def modules_from_answers(earlier: EarlierNotebook, result: Result) -> dict[str, str]:
@@ -119,8 +125,7 @@ def _module_text(module: str, program: Program, names: set[str], failed: set[str
     chosen = cells_for(names, program)
     replaced = sorted(failed & set().union(*(cell.defines for cell in chosen.cells)))
     stand_ins = [
-        f"try:\n    from {mybert_importer.STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass"
-        for name in replaced
+        f"try:\n    from {STAND_INS}.{module} import {name}\nexcept ImportError:\n    pass" for name in replaced
     ]
     imports = "\n".join(sorted(set(chosen.imports.values())))
     return "\n\n".join([imports, *(cell.source for cell in chosen.cells), *stand_ins]) + "\n"
@@ -130,7 +135,7 @@ def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
     """The files that make `mybert` importable in a sandbox: the allowed stand-ins and the student's modules."""
     files = {}
     for module in modules_before(notebook):
-        path = STUDENT / "stand_ins" / f"{module}.py"
+        path = _STAND_INS / f"{module}.py"
         if path.exists():
             files[f"{STAND_INS_FOLDER}/{module}.py"] = path.read_bytes()
     return files | {f"mybert/{module}.py": text.encode("utf-8", "replace") for module, text in upstream.items()}
@@ -139,14 +144,16 @@ def sandbox_files(notebook: str, upstream: dict[str, str]) -> dict[str, bytes]:
 @cached
 def stand_ins_of(notebook: str) -> tuple[str, ...]:
     """The modules of `mybert` that a notebook uses, and those that these were built on."""
-    used: set[str] = set()
-    waiting = [notebook]
-    while waiting:
-        text = "\n".join(cell.source for cell in notebooks.cells_of(waiting.pop()) if cell.is_code)
-        new = set(_MENTIONED.findall(text)) & set(modules_before(notebook)) - used
-        used |= new
-        waiting += [exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in in new]
-    return tuple(sorted(used))
+    before = set(modules_before(notebook))
+
+    def used_in(one: str) -> set[str]:
+        text = "\n".join(cell.source for cell in notebooks.cells_of(one) if cell.is_code)
+        return before & set(_MENTIONED.findall(text))
+
+    def built_in(one: str) -> list[str]:
+        return [exercise.notebook for exercise in catalogue.EXERCISES if exercise.kept_in in used_in(one)]
+
+    return tuple(sorted(set().union(*map(used_in, reached([notebook], built_in)))))
 
 
 # --- modules handed in beside a notebook ---
@@ -156,35 +163,27 @@ def submitted_modules(folder: Path) -> tuple[dict[str, str], tuple[str, ...]]:
     """(module → text, sentences about refused files), from a submission's folder. Follows no link."""
     modules: dict[str, str] = {}
     sentences: list[str] = []
-    package = folder / mybert_importer.PACKAGE
-    flat = [folder / f"{module}.py" for module in mybert_importer.MODULES]
+    package = folder / PACKAGE
+    flat = [folder / f"{module}.py" for module in MODULES]
     within = sorted(package.iterdir()) if package.is_dir() and not package.is_symlink() else []
     candidates = flat + [path for path in within if path.suffix == ".py" and path.name != "__init__.py"]
     for path in candidates:
         if not path.is_symlink() and not path.exists():
             continue
-        name = path.name if path.parent == folder else f"{mybert_importer.PACKAGE}/{path.name}"
+        name = path.name if path.parent == folder else f"{PACKAGE}/{path.name}"
         if len(modules) == _MAX_FILES:
             sentences.append(f"More than {_MAX_FILES} modules were handed in; the rest was not used.")
             break
-        content = _ordinary_file(path) if _MODULE.fullmatch(path.stem) else None
-        if content is None:
-            sentences.append(
-                f"{name[:80]!r} was not used: not an ordinary Python file of at most {_LARGEST // 1000} kB."
-            )
-        else:
-            modules[path.stem] = content
+        try:
+            with open_ordinary(path) as file:
+                content = file.read(_LARGEST + 1)
+            if len(content) > _LARGEST or not _MODULE.fullmatch(path.stem):
+                raise OSError
+            modules[path.stem] = content.decode("utf-8")
+        except (OSError, UnicodeDecodeError):
+            limit = f"at most {_LARGEST // 1000} kB"
+            sentences.append(f"{name[:80]!r} was not used: not an ordinary Python file of {limit}.")
     return modules, tuple(sentences)
-
-
-def _ordinary_file(path: Path) -> str | None:
-    """A file's text; None for links, devices, too large files and text that is not UTF-8."""
-    try:
-        with open_ordinary(path) as file:
-            content = file.read(_LARGEST + 1)
-        return content.decode("utf-8") if len(content) <= _LARGEST else None
-    except (OSError, UnicodeDecodeError):
-        return None
 
 
 def digest_of(modules: dict[str, str]) -> str:
@@ -193,6 +192,70 @@ def digest_of(modules: dict[str, str]) -> str:
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest() if modules else ""
 
 
-def in_notebook_order(notebooks: Iterable[EarlierNotebook]) -> tuple[EarlierNotebook, ...]:
-    """Sorts by notebook; if one was handed in several times, the last of `notebooks` counts."""
-    return tuple(notebook for _, notebook in sorted({notebook.notebook: notebook for notebook in notebooks}.items()))
+# --- notes on what was used ---
+
+
+def add_stand_in_notes(task: Task, outcome: Outcome, budget: Budget) -> Outcome:
+    """Adds a note to each verdict on answers that used library versions, unless it has one (by carry_forward.py).
+
+    The names are found in the texts; the sandbox is not asked. No note where the budget is spent: it changes no points.
+    """
+    with budget.thinking():
+        program = Program(statement for cell in task.submission.program for statement in cell.parsed.statements)
+        modules = {module: ParsedCell(text).statements for module, text in task.upstream.items()}
+    for exercise in task.exercises:
+        if budget.spent_on:
+            break
+        judged = outcome.judged[exercise.id]
+        if judged.verdict.status in _ANSWERED and not judged.credited:
+            with budget.thinking():
+                names = stand_ins_used(program, set(exercise.names), exercise.notebook, modules)
+            if names:
+                quoted = [f"`{name}`" for name in names]
+                both = " and ".join(filter(None, (", ".join(quoted[:-1]), quoted[-1])))
+                note = f"It ran on the library's stand-in for {both}: no passed answer of yours was there."
+                verdict = replace(judged.verdict, notes=(*judged.verdict.notes, note))
+                outcome = outcome.with_verdict(exercise, verdict)
+    return outcome
+
+
+def stand_ins_used(program: Program, names: set[str], notebook: str, modules: dict[str, Program]) -> list[str]:
+    """The names "mybert.module.name" that these names of a program need, directly or through own modules, and that are
+    not the student's own. modules: the own ones, as statements."""
+    allowed = set(modules_before(notebook))
+    stand_ins: set[str] = set()
+    seen: set[tuple[str, str, str]] = set()
+    waiting = list(_imports(program, names))
+    while waiting:
+        package, module, name = asked = waiting.pop()
+        if asked in seen or module not in allowed or name not in _stand_in_names(module):
+            continue
+        seen.add(asked)
+        module_program = modules.get(module, Program())
+        if package == PACKAGE and name in module_program.last_with:
+            waiting += _imports(module_program, {name})
+        else:
+            stand_ins.add(f"{PACKAGE}.{module}.{name}")
+    return sorted(stand_ins)
+
+
+def _imports(program: Program, names: set[str]) -> Iterator[tuple[str, str, str]]:
+    """(package, module, name) of what these names need of `mybert` or of the stand-ins."""
+    chosen = cells_for(names, program)
+    used = names.union(*(statement.reads for statement in chosen.cells))
+    importing = [statement.tree for statement in chosen.cells if _IMPORTING.search(statement.source)]
+    for tree in (*map(syntax.parse, chosen.imports.values()), *importing):
+        for node in ast.walk(tree):
+            package, _, module = (getattr(node, "module", None) or "").rpartition(".")
+            if isinstance(node, ast.ImportFrom) and package in (PACKAGE, STAND_INS):
+                wanted = [alias.name for alias in node.names if (alias.asname or alias.name) in used]
+                yield from ((package, module, name) for name in wanted)
+
+
+@functools.cache
+def _stand_in_names(module: str) -> frozenset[str]:
+    """The names for which there is a stand-in: its `__all__`, read without importing it (that would load Keras)."""
+    path = _STAND_INS / f"{module}.py"
+    body = ast.parse(path.read_text(encoding="utf-8")).body if path.exists() else []
+    lists = [node.value for node in body if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"]
+    return frozenset(ast.literal_eval(lists[0])) if lists else frozenset()

@@ -2,7 +2,7 @@
 
 Reading never raises. It tries in order: the encoding (byte-order marks, UTF-16, bytes that are not UTF-8), removing
 outputs, valid JSON, JSON with raw line breaks in strings, the two sides of a merge conflict, and finally every single
-cell that is still readable in a damaged file. A Python script is read as cells, too (scripts.py). Notebook formats 1
+cell that is still readable in a damaged file. A Python script is read as cells, too (source.py). Notebook formats 1
 to 4 differ in the location of the cells and the name of their text; only these are read.
 """
 
@@ -19,7 +19,7 @@ from typing import BinaryIO
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
 from autograde.grader.reading.scan import LARGEST_TEXT, TooLarge, without_outputs
-from autograde.grader.reading.scripts import has_statements, split_script, what_it_is, without_calls
+from autograde.grader.reading.source import has_statements, split_script, what_it_is, without_calls
 
 MAX_CELLS = 5_000
 MAX_CODE = 500_000  # characters of all cells that can be programs: to parse that much takes about 3 s
@@ -81,7 +81,13 @@ def read_notebook(source: bytes | str | Path) -> Reading:
     """Reads a submitted file, given as its bytes or its path. Never raises for anything in the file."""
     reading = Reading()
     try:
-        _read(source if isinstance(source, bytes) else _map(Path(source)), reading)
+        if isinstance(source, bytes):
+            _read(source, reading)
+        else:
+            with open_ordinary(Path(source)) as file:
+                is_empty = not os.fstat(file.fileno()).st_size
+                # as memory that the system can take back
+                _read(b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ), reading)
         if _code_size(cell.source for cell in reading.cells) > MAX_CODE:
             size = f"more than {MAX_CODE // 1000} kB, where the released one has about 40"
             what_to_do = "Put data into files, delete the cells that hold it, and hand it in again."
@@ -106,13 +112,6 @@ def open_ordinary(path: Path) -> BinaryIO:
         file.close()
         raise OSError(0, "it is not an ordinary file")
     return file
-
-
-def _map(path: Path):
-    """The file as memory the system can take back."""
-    with open_ordinary(path) as file:
-        is_empty = not os.fstat(file.fileno()).st_size
-        return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
 
 
 def _read(data, reading: Reading) -> None:

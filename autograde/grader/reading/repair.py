@@ -18,9 +18,8 @@ from difflib import SequenceMatcher
 from functools import cached_property
 
 from autograde.common.dependencies import ParsedCell
-from autograde.grader.reading.lacking_modules import without_lacking_modules
 from autograde.grader.reading.notebook import Cell, DamagedFile, read_notebook
-from autograde.grader.reading.source import alike, significant, without_commands
+from autograde.grader.reading.source import alike, significant, without_commands, without_lacking_modules
 from autograde.grader.reading.template import CHECK, SETUP, Template, TemplateCell
 
 _ALIKE = 0.6  # fraction of the template's lines from which a text counts as an edited copy of it
@@ -53,7 +52,6 @@ class ReadSubmission:
 
     answers: dict[str, WrittenAnswer] = field(default_factory=dict)
     program: list[Cell] = field(default_factory=list)
-    missing: list[str] = field(default_factory=list)
     repairs: list[str] = field(default_factory=list)
     problem: DamagedFile | None = None
 
@@ -62,8 +60,7 @@ def read_submission(source, template: Template) -> ReadSubmission:
     """Reads and repairs a submission (bytes or path). Never raises for anything in the file."""
     reading = read_notebook(source)
     if reading.problem:
-        exercises = [cell.grade_id for cell in template.answers]
-        return ReadSubmission(missing=exercises, repairs=reading.repairs, problem=reading.problem)
+        return ReadSubmission(repairs=reading.repairs, problem=reading.problem)
     return _Matching(template, reading.cells, reading.repairs).submission()
 
 
@@ -86,15 +83,15 @@ class _Matching:
 
     def submission(self) -> ReadSubmission:
         self._find_tests()
-        for answer in self.template.answers:
-            indices = [index for index, cell in enumerate(self.cells) if cell.grade_id == answer.grade_id]
-            if indices:
-                self.claims[answer.grade_id] = indices
+        exercises = [answer.grade_id for answer in self.template.answers]
+        for index, cell in enumerate(self.cells):
+            if cell.grade_id in exercises:
+                self.claims.setdefault(cell.grade_id, []).append(index)
         for find in (self._by_names, self._by_text, self._by_position):
             for answer in self.template.answers:
                 find(answer)
         self._drop_untouched_copies()
-        answers, missing = {}, []
+        answers = {}
         for cell in self.template.answers:
             exercise = cell.grade_id
             if exercise in self.claims:
@@ -104,12 +101,11 @@ class _Matching:
                 attempted = any(self._written(index, cell) for index in indices)
                 answers[exercise] = WrittenAnswer(exercise, source, positions, attempted)
             else:
-                missing.append(exercise)
                 self._say(f"The cell of {exercise} was deleted; no answer was found in other cells.")
         order = [self.claims[name][0] for name in answers]
         if order != sorted(order):
             self._say("The answers have a different order than in the released notebook; they were run in your order.")
-        return ReadSubmission(answers, self._program(), missing, self.repairs)
+        return ReadSubmission(answers, self._program(), self.repairs)
 
     def _say(self, sentence: str) -> None:
         if sentence not in self.repairs:
@@ -124,8 +120,9 @@ class _Matching:
         for cell in cells:
             halves = whole and cell.kind == "code" == whole[-1].kind and not (_runs(whole[-1]) and _runs(cell))
             joins += bool(halves)
-            if halves and joins <= _MAX_JOINS and _continues(whole[-1], cell):
-                joined = f"{whole[-1].source}\n{cell.source}"
+            can_join = halves and joins <= _MAX_JOINS and cell.source.strip()
+            joined = f"{whole[-1].source}\n{cell.source}" if can_join else ""
+            if joined and len(joined) <= _LONGEST_JOINED and ParsedCell(joined).is_program:
                 owner = whole[-1] if whole[-1].grade_id or not cell.grade_id else cell
                 whole[-1] = replace(owner, source=joined, position=whole[-1].position)
                 self._say(f"Cell {cell.position + 1} continues the code of the cell before it; the two were joined.")
@@ -208,7 +205,14 @@ class _Matching:
         """All unmatched cells of the right kind between the known neighbours: free text resembles no template."""
         if answer.grade_id in self.claims:
             return
-        anchors, here = self._anchors(), self.template.cells.index(answer)
+        # the cells that are known by claim, or by a text that occurs once: index in the release → index here, both
+        # increasing, so a cell that was moved is not used
+        owners = {indices[0]: exercise for exercise, indices in self.claims.items() if len(indices) == 1}
+        ours = _once([owners.get(index, text) for index, text in enumerate(self.texts)])
+        there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
+        blocks = SequenceMatcher(None, there, ours, autojunk=False).get_matching_blocks()
+        anchors = {block.a + step: block.b + step for block in blocks for step in range(block.size)}
+        here = self.template.cells.index(answer)
         before = [index for template_index, index in anchors.items() if template_index < here]
         after = [index for template_index, index in anchors.items() if template_index > here]
         first, last = max(before, default=-1), min(after, default=len(self.cells))
@@ -221,17 +225,6 @@ class _Matching:
             self.claims[answer.grade_id] = free
             where = _numbers(self.cells[index].position for index in free)
             self._say(f"{answer.grade_id}: the answer was found in {where} by its position.")
-
-    def _anchors(self) -> dict[int, int]:
-        """Index in the release → index in the submission, of cells known by claim or by a text that occurs once.
-
-        Both indices increase: a cell that was moved is not used.
-        """
-        owners = {indices[0]: exercise for exercise, indices in self.claims.items() if len(indices) == 1}
-        here = _once([owners.get(index, text) for index, text in enumerate(self.texts)])
-        there = _once([cell.grade_id if cell.grade_id in self.claims else text for cell, text in self.released.items()])
-        blocks = SequenceMatcher(None, there, here, autojunk=False).get_matching_blocks()
-        return {block.a + step: block.b + step for block in blocks for step in range(block.size)}
 
     # --- after everything is matched ---
 
@@ -292,31 +285,22 @@ class _Matching:
         for index, given in reversed(list(enumerate(self.template.cells))):
             if given.role != "given":
                 continue
-            if (changed := self._changed_copy(given, program)) is not None:
-                program.insert(changed, replace(given.cell, position=program[changed].position))
-            by_id = given.grade_id and any(cell.grade_id == given.grade_id for cell in program)
-            shares = (alike(self.released[given], significant(cell.source)) for cell in program)
-            if by_id or any(share >= _ALIKE for share in shares):  # it is there; people add imports to it
-                continue
-            later = [cell for cell in self.template.cells[index + 1 :] if cell.role in ("answer", "given")]
-            positions = [position for cell in later for position in self._positions(cell, program)]
+            released, texts = self.released[given], [significant(cell.source) for cell in program]
+            copies = [number for number, text in enumerate(texts) if alike(released, text) >= _ALIKE]
+            if copies and released not in texts and not given.grade_id:
+                program.insert(copies[0], replace(given.cell, position=program[copies[0]].position))
+            if copies or (given.grade_id and any(cell.grade_id == given.grade_id for cell in program)):
+                continue  # it is there; people add imports to it
+            positions = []
+            for cell in self.template.cells[index + 1 :]:
+                if cell.role in ("answer", "given") and cell.grade_id in self.claims:
+                    positions += [self.cells[index].position for index in self.claims[cell.grade_id]]
+                elif cell.role in ("answer", "given") and cell.grade_id:
+                    positions += [other.position for other in program if other.grade_id == cell.grade_id]
             start = next((n for n, cell in enumerate(program) if positions and cell.position >= min(positions)), 0)
             program.insert(start, replace(given.cell, position=program[start].position if program else 0))
             self._say(f"The locked cell {given.grade_id or SETUP} was deleted; it was restored.")
         return program
-
-    def _changed_copy(self, given: TemplateCell, program: list[Cell]) -> int | None:
-        """The index of a given cell without a name that was edited; None if it is there word for word, or not."""
-        if given.grade_id:
-            return None
-        shares = [alike(self.released[given], significant(cell.source)) for cell in program]
-        exact = any(significant(cell.source) == self.released[given] for cell in program)
-        return None if exact else next((index for index, share in enumerate(shares) if share >= _ALIKE), None)
-
-    def _positions(self, cell: TemplateCell, program: list[Cell]) -> list[int]:
-        if cell.grade_id in self.claims:
-            return [self.cells[index].position for index in self.claims[cell.grade_id]]
-        return [other.position for other in program if cell.grade_id and other.grade_id == cell.grade_id]
 
     def _number(self, index: int) -> int:
         return self.cells[index].position + 1
@@ -330,12 +314,6 @@ def _once(texts: list[str]) -> list:
 
 def _runs(cell: Cell) -> bool:
     return without_commands(cell.parsed)[0].is_program
-
-
-def _continues(first: Cell, second: Cell) -> bool:
-    """Whether two cells, of which one is not a complete program, are a program together."""
-    joined = f"{first.source}\n{second.source}"
-    return len(joined) <= _LONGEST_JOINED and bool(second.source.strip()) and ParsedCell(joined).is_program
 
 
 def _numbers(positions: Iterable[int]) -> str:

@@ -1,16 +1,20 @@
 """The released notebook as the grader sees it: answer cells, test cells, and the names each answer defines."""
 
 import re
+import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from autograde.common.errors import AutogradeError
 from autograde.exercises import variants
 from autograde.exercises.variants import Values
 from autograde.grader.reading.notebook import Cell, read_notebook
+from autograde.grader.reading.source import significant
 
 CHECK = "check"  # the function whose call is the locked cell of an exercise
 SETUP = "setup"  # the tag of cells with imports that every answer needs
+# Packages whose imports run; those of the library and of the course are not for answers.
+_FOR_ANSWERS = sys.stdlib_module_names | {"keras", "numpy", "tensorflow"}
 
 
 class TemplateError(AutogradeError, ValueError):
@@ -113,3 +117,29 @@ def _template_cell(cell: Cell) -> TemplateCell:
     if cell.graded and cell.kind == "code":
         return TemplateCell(cell, "test", frozenset(cell.parsed.called_with(CHECK)))
     return TemplateCell(cell, "other")
+
+
+def cells_to_run(program: list[Cell], template: Template) -> list[Cell]:
+    """The cells of a program that have to run, in their order.
+
+    The release contains many cells with pictures, timings and worked examples. Such a cell, if unchanged, runs only if
+    the student's code, or another cell that runs, uses a name that it assigns. Of one that does not run, the imports
+    that are used do, such as `from collections import Counter`: in the notebook they have run, so `check` accepts them.
+    """
+    shown = {significant(cell.cell.source) for cell in template.cells if cell.role == "other"}
+    optional = {index for index, cell in enumerate(program) if significant(cell.source) in shown}
+    new = set(range(len(program))) - optional
+    wanted: set[str] = set()
+    while new:
+        wanted |= set().union(*(program[index].parsed.reads for index in new))
+        new = {index for index in optional if program[index].parsed.declares & wanted}
+        optional -= new
+    chosen = []
+    for index, cell in enumerate(program):
+        if index in optional:
+            imports = [line for name, line in cell.parsed.core.imports.items() if name in wanted]
+            lines = [line for line in imports if line.split()[1].split(".")[0] in _FOR_ANSWERS]
+            chosen += [replace(cell, source="\n".join(lines))] if lines else []
+        else:
+            chosen.append(cell)
+    return chosen

@@ -14,8 +14,8 @@ from autograde.grader.book.course import make_course
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.grade import MAX_TRIES, anything_new, counted, digest, grade, open_assignment
 from autograde.grader.grading.results import Result, load_results
-from autograde.grader.grading.stand_in_notes import add_stand_in_notes
 from autograde.grader.grading.submission import LIMITS, Judged, Outcome, plan_task
+from autograde.grader.grading.upstream import add_stand_in_notes
 from autograde.grader.reading.repair import read_submission
 from autograde.judging.verdict import Verdict
 from autograde.release import editions

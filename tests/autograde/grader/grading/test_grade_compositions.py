@@ -13,12 +13,12 @@ from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import chained_calls, planner
 from autograde.exercises.proofs import COMPOSED, wrong_answers
 from autograde.exercises.spec import Case, composed, result_of, values
-from autograde.grader.grading import reasons
+from autograde.grader.grading import sentences
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.carry_forward import NOT_REACHED, carry_forward
-from autograde.grader.grading.reasons import with_reasons
 from autograde.grader.grading.results import Result
 from autograde.grader.grading.run_cells import run_program
+from autograde.grader.grading.sentences import with_reasons
 from autograde.grader.grading.submission import LIMITS, plan_task
 from autograde.grader.reading.repair import read_submission
 from autograde.judging.advice import ONLY_TOGETHER
@@ -194,8 +194,8 @@ def test_an_answer_judged_alone_shows_where_it_differs_alone(launcher, template)
 def test_the_place_of_a_difference_is_told_only_of_answers_that_saw_no_solution():
     """Beside the course's solutions a program could spell them: first, middle, last for each version handed in."""
     claim, difference = {"kind": "equal"}, Difference("values", "", (1, 1), np.zeros((3, 3)), np.ones((3, 3)))
-    assert "middle row, middle column" in reasons._in_words(claim, difference, with_place=True)
-    assert reasons._in_words(claim, difference, with_place=False) == "The shape is right and values differ."
+    assert "middle row, middle column" in sentences._in_words(claim, difference, with_place=True)
+    assert sentences._in_words(claim, difference, with_place=False) == "The shape is right and values differ."
 
 
 def test_no_place_is_told_of_answers_beside_the_courses_solutions(launcher, template):

@@ -33,7 +33,6 @@ from autograde.common.errors import InputError, SandboxError
 from autograde.exercises import catalogue
 from autograde.grader.book.gradebook import Gradebook
 from autograde.grader.grading.grade import anything_new, find_submissions, grade
-from autograde.grader.grading.launcher import SharedLauncher
 from autograde.grader.grading.notebook_grading import Graded
 from autograde.grader.grading.regrade import regrade
 from autograde.grader.grading.results import Result
@@ -41,6 +40,7 @@ from autograde.grader.hand_ins.hand_in import digest
 from autograde.grader.reading.repair import read_submission
 from autograde.judging.verdict import Verdict
 from autograde.release import editions
+from autograde.sandbox.launchers import SharedLauncher
 
 
 @pytest.fixture(scope="module")
@@ -201,8 +201,8 @@ def test_a_sandbox_killed_while_regrading_costs_no_points_and_is_listed(course):
     record.save(course)
     killed = replace(record, verdicts=(replace(passed, status="technical", points=0.0),), again=True)
 
-    def again(assignment, wanted, todo):
-        return [(result, Graded(killed, read_submission(path, assignment.templates[NOTEBOOK]))) for result in todo]
+    def again(assignment, result, names):
+        return lambda: Graded(killed, read_submission(path, assignment.templates[NOTEBOOK]))
 
     report = regrade(opened(course), exercise, None, again=again)
     assert report.failures == [("jane", "a sandbox was killed from outside; run it again")] and not report.changed

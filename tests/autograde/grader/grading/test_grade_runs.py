@@ -15,6 +15,7 @@ from autograde.grader.book.course import make_course
 from autograde.grader.grading import training_runs
 from autograde.grader.grading.grade import digest, find_submissions, grade, is_up_to_date, open_assignment
 from autograde.grader.grading.results import Result, load_results
+from autograde.grader.grading.submission import Outcome
 from autograde.grader.grading.whose_weights import with_doubts
 from autograde.grader.pages.report import report_page
 from autograde.release import editions
@@ -159,10 +160,10 @@ def test_the_packaged_models_rows_are_refused_and_reported(tmp_path, hidden_by):
         table = 3 * (table + 0.3 * table.std() * rng.normal(size=table.shape))
     config = CONFIG | {"hidden_size": table.shape[1]}
     (tmp_path / RUN.file).write_bytes(_untrained(config=config, **{"embeddings/token": table}))
-    graded = training_runs.grade_run(RUN, tmp_path, task=None, outcome=None, launcher=None, budget=None)
-    assert (graded.verdict.status, graded.verdict.points) == ("refused", 0)
-    assert "the packaged model bertlab-mini" in graded.verdict.advice[0]
-    (doubt,) = graded.doubts
+    outcome = training_runs.grade_run(RUN, tmp_path, task=None, outcome=Outcome(), launcher=None, budget=None)
+    (verdict,), (doubt,) = outcome.runs, outcome.doubts
+    assert (verdict.status, verdict.points) == ("refused", 0)
+    assert "the packaged model bertlab-mini" in verdict.advice[0]
     assert "the packaged model bertlab-mini" in doubt
 
 

@@ -1,7 +1,7 @@
 """A verdict names the stand-ins that an answer ran on, for every way in which they came in."""
 
 from autograde.common.dependencies import ParsedCell
-from autograde.grader.grading.stand_in_notes import stand_ins_used
+from autograde.grader.grading.upstream import stand_ins_used
 
 PROGRAM = """
 import keras

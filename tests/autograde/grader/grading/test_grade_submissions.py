@@ -8,7 +8,7 @@ from grade_class import FUNCTIONS, LAYER, NOTEBOOK, POINTS_OF_FUNCTIONS, answer,
 from grade_class import POINTS as POINTS_OF_ALL
 
 from autograde.exercises import catalogue
-from autograde.exercises.cells import stub_cell
+from autograde.exercises.cells import patched_cell, stub_cell
 from autograde.exercises.proofs import alternatives
 from autograde.grader.grading import run_cells
 from autograde.grader.grading.submission import LIMITS
@@ -72,19 +72,24 @@ def test_a_mistake_of_its_own_is_not_forgiven_for_an_earlier_one(graded):
     assert result.points == POINTS - 3 - 2
 
 
-def test_a_cell_that_ends_the_program_costs_its_own_exercise_and_is_named(graded):
-    result, verdicts = graded(solved({"padding-mask": "import os\nos._exit(3)"}))
-    assert verdicts["padding-mask"].status == "technical"
-    assert "ended itself" in verdicts["padding-mask"].technical and "ended itself" in result.technical
-    assert result.points == POINTS - 2
+NO_COLON = "def add_to_rows(x, b)\n    return x + b"
+ABORTS = "import os\n\ndef softmax_rows(a):\n    os.abort()"
 
 
-@pytest.mark.slow
-def test_a_function_that_ends_the_program_costs_its_own_exercise(graded):
-    deadly = "import os\n\ndef softmax_rows(a):\n    os.abort()"
-    result, verdicts = graded(solved({"softmax-rows": deadly}))
-    assert verdicts["softmax-rows"].status == "technical" and "SIGABRT" in verdicts["softmax-rows"].technical
-    assert result.points == POINTS - 3
+@pytest.mark.parametrize(
+    ("exercise", "cell", "status", "said"),
+    [
+        ("padding-mask", "import os\nos._exit(3)", "technical", "ended itself"),
+        pytest.param("softmax-rows", ABORTS, "technical", "SIGABRT", marks=pytest.mark.slow),
+        pytest.param("add-to-rows", NO_COLON, "missing", "SyntaxError", marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
+def test_a_cell_that_fails_costs_its_own_exercise_and_says_why(graded, exercise, cell, status, said):
+    result, verdicts = graded(solved({exercise: cell}))
+    verdict = verdicts[exercise]
+    assert verdict.status == status and said in (verdict.technical or " ".join(verdict.advice))
+    assert said in (result.technical or said)
+    assert result.points == POINTS - verdict.max_points
 
 
 @pytest.mark.slow
@@ -92,14 +97,6 @@ def test_a_cell_without_end_is_cut_off_and_the_rest_counts(graded):
     short = replace(LIMITS, cell_seconds=1.0, grace_seconds=1.0)
     result, _ = graded(solved(after={"scores": "while True:\n    pass"}), short)
     assert result.points == POINTS
-
-
-@pytest.mark.slow
-def test_a_cell_that_is_no_program_costs_only_itself_and_says_why(graded):
-    result, verdicts = graded(solved({"add-to-rows": "def add_to_rows(x, b)\n    return x + b"}))
-    assert verdicts["add-to-rows"].status == "missing"
-    assert any("SyntaxError" in sentence for sentence in verdicts["add-to-rows"].advice)
-    assert result.points == POINTS - 2
 
 
 @pytest.mark.parametrize(
@@ -180,10 +177,7 @@ def test_right_answers_that_do_not_fit_together_are_both_right(graded):
 
 @pytest.mark.slow
 def test_a_mistake_that_shows_as_an_error_is_named_too(graded):
-    known = catalogue.find("scores").misconceptions
-    mistake = next(one for one in known if one.id == "not-turned")
-    from autograde.exercises.cells import patched_cell
-
+    mistake = next(one for one in catalogue.find("scores").misconceptions if one.id == "not-turned")
     _, verdicts = graded(solved({"scores": patched_cell(catalogue.find("scores"), mistake)}))
     assert verdicts["scores"].status == "raised" and verdicts["scores"].misconception == "not-turned"
 

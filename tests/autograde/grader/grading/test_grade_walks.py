@@ -248,8 +248,7 @@ def test_the_next_grade_takes_up_what_was_killed_from_outside(tmp_path):
     ],
 )
 def test_an_end_is_the_programs_own_only_with_evidence(code, used, over, reason):
-    usage = {"cpu_seconds": used, "peak_memory": 1}
-    assert _end_of(code, replace(LIMITS, cpu_seconds=10.0), usage, over).reason == reason
+    assert _end_of(code, replace(LIMITS, cpu_seconds=10.0), used, over).reason == reason
 
 
 # --- a draw for each attempt ---

@@ -11,9 +11,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from test_grader_repair import TEMPLATE, assert_all_answers, plain, read, strip_metadata
 
-from autograde.grader.reading.notebook import read_notebook
+from autograde.common.dependencies import ParsedCell
+from autograde.grader.reading.notebook import Cell, read_notebook
 from autograde.grader.reading.repair import read_submission
 from autograde.grader.reading.scan import without_outputs
+from autograde.grader.reading.template import Template, TemplateCell, cells_to_run
 
 
 def nbformat_3(content):
@@ -86,7 +88,7 @@ def test_a_file_that_is_not_a_notebook_gets_a_clear_verdict(data, kind, words):
     submission = read(data)
     assert submission.problem.kind == kind
     assert words in submission.problem.message
-    assert submission.missing == list(ANSWERS)
+    assert not submission.answers
 
 
 def test_a_link_and_a_pipe_are_not_followed(tmp_path):
@@ -211,7 +213,7 @@ def test_no_mangling_that_keeps_the_text_loses_an_answer(content):
 @given(st.binary(max_size=300))
 def test_arbitrary_bytes_never_raise(data):
     submission = read(data)
-    assert (submission.problem is not None) or submission.program or submission.answers or submission.missing
+    assert submission.problem or submission.program or "was deleted" in " ".join(submission.repairs)
 
 
 JSON_VALUES = st.recursive(
@@ -242,4 +244,48 @@ def test_a_file_with_bytes_changed_never_raises_and_keeps_most(data):
     for _ in range(data.draw(st.integers(1, 4))):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
     submission = read(bytes(raw))
-    assert submission.problem or len(submission.answers) + len(submission.missing) == len(ANSWERS)
+    deleted = [name for name in ANSWERS if any(f"The cell of {name} was deleted" in it for it in submission.repairs)]
+    assert submission.problem or sorted([*submission.answers, *deleted]) == sorted(ANSWERS)
+
+
+# --- which cells run: all that a student wrote, and of the release what that needs ---
+
+
+def _needed(program, *shown):
+    cells, released = ([Cell(text, "code", place) for place, text in enumerate(texts)] for texts in (program, shown))
+    template = Template("t", tuple(TemplateCell(cell, "other") for cell in released))
+    return [cell.source for cell in cells_to_run(cells, template)]
+
+
+def test_a_released_picture_is_not_drawn_for_the_grader():
+    assert _needed(["def f(x):\n    return x", "draw(f(1))"], "draw(f(1))") == ["def f(x):\n    return x"]
+
+
+def test_a_released_cell_runs_where_what_it_assigns_is_used_also_through_another():
+    shown = ["a = 1", "b = a + 1", "c = 3"]
+    assert _needed([*shown, "def f():\n    return b"], *shown) == ["a = 1", "b = a + 1", "def f():\n    return b"]
+
+
+def test_a_released_cell_that_was_changed_runs():
+    assert _needed(["q = 1\nprint(q)"], "q = 1") == ["q = 1\nprint(q)"]
+
+
+def test_parameters_and_local_names_need_nothing():
+    source = "def f(q, k):\n    v = q\n    return [x for x in v if (w := x)]"
+    assert ParsedCell(source).reads == set()
+    cell = ParsedCell("def f():\n    return q\nclass A(B):\n    def g(self):\n        return w")
+    assert cell.reads == {"q", "B", "w"}
+
+
+def test_text_that_is_no_program_needs_nothing_and_runs():
+    assert ParsedCell("def f(:").reads == set() == ParsedCell("def f():\n    x = 1\n    global x").reads
+    assert _needed(["def f(:"], "a = 1") == ["def f(:"]
+
+
+def test_of_a_released_cell_that_does_not_run_the_imports_that_an_answer_uses_do():
+    shown = (
+        "import time\nfrom collections import Counter\nfrom bertlab.tokenizers.wordpiece import Vocabulary\nstart = 0"
+    )
+    answer = "def f(words):\n    return Counter(words), Vocabulary"
+    assert _needed([shown, answer], shown) == ["from collections import Counter", answer]
+    assert _needed([shown, "def f():\n    return start"], shown)[0] == shown

@@ -10,10 +10,9 @@ from grader_course import ANSWERS, NAMES, STUBS, TEMPLATE, as_bytes, cell, noteb
 
 from autograde.common.dependencies import ParsedCell
 from autograde.common.syntax import LARGEST
-from autograde.grader.reading.lacking_modules import without_lacking_modules
 from autograde.grader.reading.notebook import MAX_CELLS, read_notebook
 from autograde.grader.reading.repair import read_submission
-from autograde.grader.reading.source import without_commands
+from autograde.grader.reading.source import without_commands, without_lacking_modules
 from autograde.grader.reading.template import Template, TemplateError
 
 
@@ -23,7 +22,6 @@ def read(content):
 
 def assert_all_answers(submission, answers=ANSWERS):
     assert submission.problem is None
-    assert submission.missing == []
     for exercise, text in answers.items():
         assert plain(text) in plain(submission.answers[exercise].source), exercise
         assert submission.answers[exercise].attempted
@@ -185,13 +183,12 @@ def test_a_deleted_answer_is_missing_and_the_rest_is_kept():
     content = notebook(ANSWERS)
     content["cells"] = [item for item in content["cells"] if item["source"] != ANSWERS["weights"]]
     submission = read(content)
-    assert submission.missing == ["weights"]
     assert set(submission.answers) == {"scores", "head", "why"}
 
 
 def test_a_syntax_error_costs_only_its_own_cell():
     submission = read(notebook(ANSWERS | {"weights": "def attention_weights(s:\n    return s"}))
-    assert submission.missing == []
+    assert submission.answers.keys() == ANSWERS.keys()
     assert submission.answers["weights"].attempted
 
 
