@@ -14,7 +14,7 @@ from keras import ops
 from bertlab.training.devices.accumulation import InParts, split
 from bertlab.training.devices.distribution import num_replicas
 from bertlab.training.finetuning.trainer import inputs_of
-from bertlab.training.runs.metrics import FirstBadStep
+from bertlab.training.runs.pretrainer import FirstBadStep
 
 ROWS, VECTORS = "rows", "vectors"
 
@@ -45,7 +45,7 @@ class ContrastiveTuner(InParts, keras.Model):
     def __init__(self, backbone, temperature: float, accumulation: int = 1):
         super().__init__(dtype=backbone.dtype_policy)
         self.backbone, self.temperature, self.accumulation = backbone, temperature, accumulation
-        self.bad_step = FirstBadStep(accumulation, name="bad_step")
+        self.bad_step = FirstBadStep(accumulation)
         self.built = True  # every weight is made in the backbone's constructor
 
     @property

@@ -44,9 +44,9 @@ from bertlab.training.finetuning.batches import padded_length
 from bertlab.training.finetuning.optimizer import finetuning_optimizer
 from bertlab.training.finetuning.results import json_values
 from bertlab.training.recipes.schedule import learning_rate_at
-from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
 from bertlab.training.runs.curves import RunFiles, save_figure
-from bertlab.training.runs.loop import Progress, TrainingLoop
+from bertlab.training.runs.loop import Progress, ProgressLines, TrainingLoop
+from bertlab.training.runs.state import remove_states, restored_progress
 
 RESULTS, SETTINGS, STATES, LOGS, CURVE = "results.json", "settings.json", "states", "logs", "curve.png"
 

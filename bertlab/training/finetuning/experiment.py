@@ -34,8 +34,7 @@ from bertlab.common.progress import bar
 from bertlab.data.tasks.rows import TaskData
 from bertlab.data.tasks.splits import check_rows
 from bertlab.training.devices.distribution import data_parallel
-from bertlab.training.devices.free_memory import available_memory
-from bertlab.training.devices.memory import check_memory
+from bertlab.training.devices.memory import available_memory, check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
@@ -48,8 +47,8 @@ from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import save_finetuned
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded, TaskInfo, TaskKind, task_kind_of, tune_threshold
 from bertlab.training.finetuning.trainer import FineTuner, Trainer, Watching, trained_parameters
-from bertlab.training.runs.callbacks import ProgressLines
 from bertlab.training.runs.curves import RunFiles
+from bertlab.training.runs.loop import ProgressLines
 from bertlab.training.runs.state import value_of
 
 RESULTS, SETTINGS, TEST = "results.json", "settings.json", "test"

@@ -10,13 +10,13 @@ from bertlab import families
 from bertlab.common.errors import BertLabError
 from bertlab.config import BertConfig
 from bertlab.models import Backbone, PreTrainingModel
-from bertlab.training.distillation import losses
-from bertlab.training.distillation.models import scores_of
-from bertlab.training.distillation.student import (
+from bertlab.training.distillation import objectives as losses
+from bertlab.training.distillation.models import (
     Size,
+    chosen_student,
     layer_map,
-    parse_size,
     same_parts,
+    scores_of,
     start_from,
     start_layers,
     student_config,
@@ -108,15 +108,16 @@ def test_each_layer_learns_from_the_end_of_its_block():
 
 
 def test_a_student_of_half_the_layers_starts_from_every_second_one():
-    assert start_layers(6, 12) == (0, 2, 4, 6, 8, 10)
-    assert start_layers(2, 4) == (0, 2)
+    assert start_layers(TEACHER.replace(num_layers=6), TEACHER.replace(num_layers=12)) == (0, 2, 4, 6, 8, 10)
+    assert start_layers(TEACHER.replace(num_layers=2), TEACHER) == (0, 2)
 
 
 def test_a_size_is_read_and_a_student_keeps_what_its_teacher_is_like():
-    config = student_config(BertConfig.named("mini"), parse_size("2x128"))
+    config = student_config(BertConfig.named("mini"), chosen_student("2x128"))
     assert (config.num_layers, config.hidden_size, config.num_heads, config.intermediate_size) == (2, 128, 4, 512)
     assert config.vocab_size == BertConfig.named("mini").vocab_size
-    assert parse_size("small") is None and parse_size("2by128") is None
+    with pytest.raises(BertLabError, match="expected LAYERSxWIDTH"):
+        chosen_student("2by128")
 
 
 @pytest.mark.parametrize(

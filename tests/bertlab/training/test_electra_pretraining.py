@@ -83,7 +83,7 @@ def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, finished, tmp_pa
 @pytest.mark.slow
 def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finished, tmp_path):
     from bertlab.training.runs.evaluation import evaluate
-    from bertlab.training.runs.start import model_to_evaluate
+    from bertlab.training.runs.models import model_to_evaluate
 
     model = model_to_evaluate(finished[0] / "checkpoint")
     few, many = (evaluate(model, data, rows=30, batch_size=size) for size in (7, 16))
@@ -97,7 +97,7 @@ def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finishe
 @pytest.mark.slow
 def test_a_run_continues_from_both_parts_of_another(data, finished, tmp_path):
     from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.start import TrainedWeights
+    from bertlab.training.runs.models import TrainedWeights
 
     start, said = finished[0] / "checkpoint", []
     run = PretrainingRun(start, [data], tmp_path / "run", settings(generator_width=0.5))
@@ -189,7 +189,7 @@ def test_the_help_names_the_objectives():
 
 def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_from_data_and_recipe():
     from bertlab.families import ElectraConfig
-    from bertlab.training.runs.start import model_config, trained_weights
+    from bertlab.training.runs.models import model_config, trained_weights
 
     recipe = preset("small", dropout=0.05, padded_vocabulary=64)  # its pre_norm is for families that have it
     found = model_config("electra-small", recipe, pieces=1000, longest=64, pad_id=3)
@@ -202,7 +202,7 @@ def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_f
 
 
 def test_a_checkpoint_with_the_name_of_a_size_is_not_passed_over(finished, tmp_path, monkeypatch):
-    from bertlab.training.runs.start import trained_weights
+    from bertlab.training.runs.models import trained_weights
 
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "electra-small"

@@ -3,7 +3,7 @@
 import numpy as np
 from keras import ops
 
-from bertlab.training.objectives.losses import token_hits, token_losses
+from bertlab.training.objectives import token_hits, token_losses
 
 
 def case(seed=0, scale=3.0):

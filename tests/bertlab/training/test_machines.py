@@ -13,7 +13,7 @@ import pytest
 from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab.common.errors import ConfigError
-from bertlab.training.devices.machines import Machine, this_machine
+from bertlab.training.devices.distribution import Machine, this_machine
 
 ROOT = Path(__file__).parents[3]
 

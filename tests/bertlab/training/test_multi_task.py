@@ -33,9 +33,9 @@ def finished(checkpoint, tmp_path_factory):
 
 
 def test_a_log_file_shows_how_many_rows_of_all_tasks_are_evaluated(checkpoint, tmp_path, monkeypatch):
-    from bertlab.training.runs import callbacks
+    from bertlab.training.runs import loop
 
-    monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(loop, "_SECONDS_BETWEEN_LINES", 0)
     said = []
     trained(checkpoint, tmp_path, RECIPE.replace(epochs=1), say=said.append)
     rows = sum(len(task_of(shape).validation) for shape in ("sentence", "tagging"))

@@ -20,43 +20,23 @@ def run_on(arrays, folder, steps=8, **options):
     from test_training import new_trainer
 
     from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.runs.callbacks import Alarm
     from bertlab.training.runs.loop import Phase, run_training
 
-    trainer = new_trainer(total_steps=steps)
     phase = Phase(steps, lambda step: batches_of(arrays, 8, repeat=True, start_batch=step))
-    return run_training(
-        trainer,
-        [phase],
-        interval=4,
-        folder=folder,
-        checks=lambda history: (Alarm(history, "masked_lm", 50),),
-        **options,
-    )
+    return run_training(new_trainer(total_steps=steps), [phase], interval=4, folder=folder, **options)
 
 
 @pytest.mark.slow
 def test_a_loss_that_is_not_a_number_stops_the_run_with_step_batch_and_advice(tmp_path):
     from test_training import examples
 
-    from bertlab.training.runs.callbacks import saved_states
+    from bertlab.training.runs.state import saved_states
 
     arrays = examples(rows=64)
     arrays["masked_lm_weights"][6 * 8 + 3, 0] = np.nan  # in batch number 6: step 7
     with pytest.raises(TrainingError, match=r"step 7 \(batch number 6\): the loss is nan.*step 4.*lower learning rate"):
         run_on(arrays, tmp_path)
     assert [path.name for path in saved_states(tmp_path)] == ["state-00000004.safetensors"]
-
-
-def test_a_loss_that_rises_stops_the_run():
-    from bertlab.training.runs.callbacks import Alarm
-
-    history = SimpleNamespace(interval=10, rows=[{"step": 10, "masked_lm_loss": 3.0}])
-    alarm = Alarm(history, "masked_lm", vocab_size=1000)
-    alarm.on_epoch_begin(1)
-    alarm.on_epoch_end(1, {"masked_lm_loss": 4.0})
-    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
-        alarm.on_epoch_end(1, {"masked_lm_loss": 4.8})
 
 
 @pytest.mark.slow
@@ -126,18 +106,28 @@ def test_a_file_that_is_not_a_metrics_file_is_refused_by_line(tmp_path):
 # --- the alarm ---
 
 
-def judged(loss, epoch, *earlier, **options):
+def judged(loss, epoch, *earlier, rising=True):
     """Asks the alarm of a run with intervals of ten steps and two phases, of 20 steps and more, about an interval."""
-    from bertlab.training.runs.callbacks import Alarm
+    from bertlab.training.objectives import MaskedLM
+    from bertlab.training.runs.loop import Alarm, Progress, TrainingLoop
 
     rows = [{"step": 10 * (i + 1), "masked_lm_loss": value} for i, value in enumerate(earlier)]
-    history = SimpleNamespace(interval=10, rows=rows)
-    alarm = Alarm(history, "masked_lm", vocab_size=1000, phases=[(0, "short"), (20, "long")], **options)
-    alarm.set_model(SimpleNamespace(dtype_policy=SimpleNamespace(name="float32")))
-    alarm.on_epoch_begin(epoch)
+    begin, data = (0, "short") if epoch < 2 else (20, "long")
+    trainer = SimpleNamespace(
+        objectives=[MaskedLM()], bert=SimpleNamespace(config=CONFIG.replace(vocab_size=1000)),
+        dtype_policy=SimpleNamespace(name="float32"),
+    )  # fmt: skip
+    alarm = Alarm(TrainingLoop(trainer, Progress(10 * epoch, rows=rows), 10), trainer, begin, data, rising)
+    alarm.set_model(trainer)
     if not math.isfinite(loss):
         alarm.on_train_batch_end(9, {"loss": loss, "bad_step": 4})
     alarm.on_epoch_end(epoch, {"masked_lm_loss": loss})
+
+
+def test_a_loss_that_rises_stops_the_run():
+    judged(4.0, 1, 3.0)
+    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
+        judged(4.8, 1, 3.0)
 
 
 def test_a_phase_on_harder_rows_is_compared_with_itself_alone():

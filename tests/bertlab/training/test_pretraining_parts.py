@@ -18,7 +18,7 @@ from test_training import examples, weights_of
 from bertlab.common.errors import ConfigError
 from bertlab.config import SIZES, BertConfig
 from bertlab.families import GptConfig
-from bertlab.training.runs import callbacks
+from bertlab.training.runs import loop
 
 PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
 
@@ -247,8 +247,7 @@ def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(ro
 
 
 def test_what_is_free_on_this_machine_is_known():
-    from bertlab.training.devices.free_memory import available_memory
-    from bertlab.training.devices.memory import GIB
+    from bertlab.training.devices.memory import GIB, available_memory
 
     assert 0.1 < available_memory() / GIB < 1e5
 
@@ -296,13 +295,14 @@ def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
 def test_speed_is_counted_from_the_end_of_the_first_bundle_and_held_against_what_all_devices_can_do(
     devices, monkeypatch
 ):
+    from bertlab.data.pretraining import datasets
     from bertlab.training.devices import utilisation
 
     clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
-    monkeypatch.setattr(utilisation, "seconds_waited", lambda: next(waited))
+    monkeypatch.setattr(datasets, "seconds_waited", lambda: next(waited))
     peak = SimpleNamespace(measure=lambda wait: 1000.0)
-    callback = utilisation.Throughput(lambda step: 100.0, 20, peak, devices)
+    callback = utilisation.Throughput(100.0, peak, devices)
     callback.on_epoch_begin(0)
     first, second, end = {"tokens": 500.0}, {"tokens": 1500.0}, {}
     callback.on_train_batch_end(9, first)
@@ -341,10 +341,10 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
 def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
     """The time left is estimated from the steps that were computed, without the first ones, which are also compiled."""
     clock = 0.0
-    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
-    monkeypatch.setattr(callbacks, "time", SimpleNamespace(perf_counter=lambda: clock))
+    monkeypatch.setattr(loop, "bars_are_shown", lambda: False)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: clock))
     said = []
-    lines = callbacks.ProgressLines(1000, said.append, first_step=61)
+    lines = loop.ProgressLines(1000, said.append, first_step=61)
     lines.skip(39)
     for clock, steps in ((600.0, 1), (660.0, 10), (661.0, 0), (780.0, 20)):  # 10 minutes of compiling, then 6 s a step
         lines.advance(steps, f"loss {clock / 1000}")
@@ -360,7 +360,7 @@ def test_the_progress_names_what_each_objective_measured():
 
     def line(objectives, **metrics):
         row = {"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics}
-        return callbacks.loss_note(row, objectives)
+        return loop.loss_note(row, objectives)
 
     pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
     assert line([MaskedLM(), NextSentence()], **pairs) == (

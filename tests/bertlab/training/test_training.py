@@ -213,7 +213,7 @@ def test_the_state_of_muon_is_saved_and_loaded(tmp_path):
     import keras
 
     from bertlab.training.recipes.optimizer import muon
-    from bertlab.training.runs.state import load_state, save_state
+    from bertlab.training.runs.state import keep_state, restored_progress
 
     trainers = [new_trainer(), new_trainer()]
     for trainer in trainers:
@@ -221,8 +221,8 @@ def test_the_state_of_muon_is_saved_and_loaded(tmp_path):
         trainer.optimizer.build(trainer.trainable_variables)
     gradients = [keras.ops.ones_like(v) for v in trainers[0].trainable_variables]
     trainers[0].optimizer.apply(gradients, trainers[0].trainable_variables)
-    save_state(tmp_path / "state.safetensors", trainers[0], {"step": 1})
-    assert load_state(tmp_path / "state.safetensors", trainers[1]) == {"step": 1}
+    keep_state(tmp_path, 1, trainers[0], {"step": 1}, keep=1)
+    assert restored_progress(tmp_path, trainers[1]) == {"step": 1}
     for trainer in trainers:
         trainer.optimizer.apply(gradients, trainer.trainable_variables)
     for one, other in zip(*(trainer.variables for trainer in trainers), strict=True):
@@ -371,15 +371,15 @@ def test_a_finished_run_is_not_trained_again(whole, finished):
 
 @pytest.mark.slow
 def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(finished):
-    from bertlab.training.runs.callbacks import restore_latest, saved_states
+    from bertlab.training.runs.state import restored_progress, saved_states
 
     older, newest = saved_states(finished)
     newest.write_bytes(newest.read_bytes()[:-100])
     said = []
     trainer = new_trainer()
     trainer.optimizer.build(trainer.trainable_variables)
-    rows = restore_latest(finished, trainer, say=said.append)
-    assert rows[-1]["step"] == 8
+    progress = restored_progress(finished, trainer, say=said.append)
+    assert progress["history"][-1]["step"] == 8
     assert newest.name in said[0] and "not a complete training state" in said[0]
 
 
@@ -393,14 +393,9 @@ def test_the_state_of_another_model_is_refused_and_changes_nothing(finished):
 
 
 def test_only_the_last_states_are_kept(finished):
-    from bertlab.training.runs.callbacks import saved_states
+    from bertlab.training.runs.state import saved_states
 
     assert [path.name for path in saved_states(finished)] == [
         "state-00000008.safetensors",
         "state-00000012.safetensors",
     ]
-
-
-def test_an_interval_that_does_not_divide_the_steps_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="multiple of interval"):
-        train(new_trainer(), tmp_path, total_steps=10)

@@ -1,4 +1,4 @@
-"""The start of pre-training: a published size, a config.json, or the weights of a checkpoint.
+"""The model of a pre-training run: what it starts from, whether the data suits it, and its checkpoint at the end.
 
 Training trained weights further on other text is continued pre-training (Gururangan et al. 2020, "Don't Stop
 Pretraining").
@@ -10,80 +10,69 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bertlab import checkpoints
+from bertlab.checkpoints.huggingface import check_representable
 from bertlab.checkpoints.native import path_of_version_1
 from bertlab.checkpoints.opening import find, is_checkpoint, open_checkpoint
-from bertlab.common.errors import CheckpointError, ConfigError, MissingDependencyError
+from bertlab.common.errors import CheckpointError, ConfigError, DataError, MissingDependencyError
 from bertlab.config import ModelConfig
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.families import DEFAULT, family, family_of, load_config, size_names
 from bertlab.families.abilities import pretraining_of
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
 from bertlab.models.replaced_tokens import generator_config_of
+from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.training.objectives import NextSentence, Objective
-from bertlab.training.recipes.presets import PretrainingSettings
-from bertlab.training.runs.vocabularies import check_same_tokenizer
+from bertlab.training.presets import PretrainingSettings
 
 GENERATOR = "generator"  # its folder, in that of its discriminator
+
+# === Its configuration ===
 
 
 def model_config(
     model: str | Path | ModelConfig, settings: PretrainingSettings, pieces: int, longest: int, pad_id: int = 0
 ) -> ModelConfig:
-    """The configuration that `model` means: a size, completed from the recipe and the data, or a full one.
+    """The configuration that `model` means, in the recipe's direction: a full one, or a size that is completed here.
 
-    pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. pad_id: the id of padding,
-    for a size. Raises ConfigError if vocab_size is too small.
+    pieces: number of tokens in the data's vocabulary. longest: tokens of its longest rows. pad_id: the id of padding.
+    All three are for a size. Raises ConfigError for a direction or an optimizer that the model's family does not have.
     """
-    sizes = size_names()
-    if str(model) in sizes:
-        its_family, size = sizes[str(model)]
-        return _shaped(family(its_family).config.named(size), settings, pieces, longest, pad_id)
-    config = model if isinstance(model, ModelConfig) else load_config(model)
-    rows = min(config.vocab_size, config.target_vocab_size)
-    if rows < pieces:
-        raise ConfigError(f"expected a vocab_size of at least {pieces}, that of the data's vocabulary; got {rows}")
-    return config
-
-
-def _shaped(config: ModelConfig, settings: PretrainingSettings, pieces: int, longest: int, pad_id: int) -> ModelConfig:
-    multiple = settings.padded_vocabulary
-    config = config.replace(
-        vocab_size=-(-pieces // multiple) * multiple,
-        max_position_embeddings=longest,
-        pad_token_id=pad_id,
-        hidden_dropout=settings.dropout,
-        attention_dropout=settings.dropout,
-    )
-    if hasattr(config, "pre_norm"):  # other families have one place for their LayerNorms
-        config = config.replace(pre_norm=settings.pre_norm)
-    if settings.width_scaled_init:
-        config = config.replace(initializer_range=scaled_range(config.hidden_size))
-    return config
-
-
-def scaled_range(width: int) -> float:
-    """The initial standard deviation 0.02 of width 768, scaled to another width so that sums keep their size."""
-    return 0.02 * (768 / width) ** 0.5
-
-
-def with_direction(config: ModelConfig, direction: str) -> ModelConfig:
-    """The configuration with the `direction` of a recipe. Raises ConfigError for a family that has only the other."""
-    causal = config.causal if direction == "auto" else direction == "left-to-right"
-    if causal == config.causal:
-        return config
-    if not any(field.name == "causal" for field in dataclasses.fields(config)):
-        raise ConfigError(
-            f"direction {direction}: expected a model of the family {DEFAULT}, which has both directions; got one of "
-            f"{config.model_type}: leave the direction out"
+    if isinstance(model, ModelConfig):
+        config = model
+    elif str(model) in size_names():
+        its_family, size = size_names()[str(model)]
+        config = shaped(family(its_family).config.named(size), settings).replace(
+            vocab_size=-(-pieces // settings.padded_vocabulary) * settings.padded_vocabulary,
+            max_position_embeddings=longest,
+            pad_token_id=pad_id,
         )
-    return config.replace(causal=causal)
-
-
-def check_optimizer(config: ModelConfig, settings: PretrainingSettings) -> None:
-    """Raises ConfigError for Muon if it does not suit the matrices of the model's family."""
+        if hasattr(config, "pre_norm"):  # other families have one place for their LayerNorms
+            config = config.replace(pre_norm=settings.pre_norm)
+    else:
+        config = load_config(model)
+    causal = config.causal if settings.direction == "auto" else settings.direction == "left-to-right"
+    if causal != config.causal:
+        if not any(field.name == "causal" for field in dataclasses.fields(config)):
+            raise ConfigError(
+                f"direction {settings.direction}: expected a model of the family {DEFAULT}, which has both directions; "
+                f"got one of {config.model_type}: leave the direction out"
+            )
+        config = config.replace(causal=causal)
     refused = pretraining_of(config).no_muon
     if settings.optimizer == "muon" and refused:
         raise ConfigError(f"optimizer muon {refused}: choose adamw")
+    return config
+
+
+def shaped(config: ModelConfig, settings: PretrainingSettings) -> ModelConfig:
+    """The configuration with a recipe's dropout and standard deviation of the initial weights.
+
+    That is 0.02 for width 768, and may be scaled to another width so that sums keep their size.
+    """
+    config = config.replace(hidden_dropout=settings.dropout, attention_dropout=settings.dropout)
+    if settings.width_scaled_init:
+        config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
+    return config
 
 
 def generator_for(
@@ -106,16 +95,19 @@ def generator_for(
     return generator_config_of(config, settings.generator_width)
 
 
+# === Its weights at the start ===
+
+
 def new_model(
-    config: ModelConfig, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None, **options
+    config: ModelConfig, objectives: Sequence[Objective], dtype, generator: ModelConfig | None = None, tied: bool = True
 ) -> PreTrainingModel | SequenceToSequenceModel | GeneratorAndDiscriminator:
-    """A model with fresh weights and the heads that the objectives need."""
+    """A model with fresh weights and the heads that the objectives need. tied: see `PreTrainingModel`."""
     if generator is not None:
         return GeneratorAndDiscriminator(config, generator, dtype=dtype)
     if family_of(config).decoder:
         return SequenceToSequenceModel(config, dtype=dtype)
-    heads = {objective.head for objective in objectives}
-    return PreTrainingModel(config, next_sentence=NextSentence.head in heads, dtype=dtype, **options)
+    next_sentence = any(isinstance(objective, NextSentence) for objective in objectives)
+    return PreTrainingModel(config, next_sentence=next_sentence, tied=tied, dtype=dtype)
 
 
 def model_to_evaluate(path: str | Path) -> PreTrainingModel | GeneratorAndDiscriminator:
@@ -169,15 +161,15 @@ class TrainedWeights:
     def __init__(self, path: Path):
         self.path = path
         self._checkpoint = open_checkpoint(path)
-        self.config = self._checkpoint.config
-        self.predicts_tokens = self._checkpoint.kind == "pretraining"
+        self.config, self.kind = self._checkpoint.config, self._checkpoint.kind
+        self.predicts_tokens = self.kind == "pretraining"
         beside = path / GENERATOR
         self.generator = TrainedWeights(beside) if beside.is_dir() else None
 
     def check_tokenizer(self, files: ExampleFiles) -> None:
         """Raises DataError unless a folder of examples was made with the checkpoint's own tokenizer, if it has one."""
         if checkpoints.has_tokenizer(self.path):
-            check_same_tokenizer(files, checkpoints.load_tokenizer(self.path), self.path)
+            check_same_tokenizer(files.folder, files.tokenizer, checkpoints.load_tokenizer(self.path), self.path)
 
     def sha256(self) -> str:
         """The hash of all tensors, which identifies the start of a run."""
@@ -200,7 +192,7 @@ class TrainedWeights:
         of the encoder is missing.
         """
         tied = self._checkpoint.options.get("tied", True)
-        bert = new_model(config, objectives, dtype, generator, **({} if generator else {"tied": tied}))
+        bert = new_model(config, objectives, dtype, generator, tied)
         if generator is None:
             return bert, self._fill(bert)
         new = [GENERATOR] if self.generator is None else self.generator._fill(bert.generator)
@@ -212,3 +204,59 @@ class TrainedWeights:
         if lacking:
             raise CheckpointError(f"{self.path}: has no {lacking[0]}; expected all weights of the encoder")
         return fresh
+
+
+# === The tokenizer of its data ===
+
+
+def check_same_tokenizer(where: Path, own: Tokenizer, wanted: Tokenizer, owner, remedy: str = "") -> None:
+    """Raises DataError unless two tokenizers have the same tokens and treat capitals and accents alike.
+
+    where: the folder that is wrong if they differ, and `own` its tokenizer; by default one of examples. owner: whose
+    tokenizer is wanted, for the message: a checkpoint or another folder.
+    """
+    again = f"make it again with the tokenizer of {owner}"
+    if own.kind != wanted.kind:
+        difference = f"a tokenizer of the kind {wanted.kind}, as {owner} has, got {own.kind}"
+    elif own.vocabulary != wanted.vocabulary:
+        difference = f"the vocabulary of {owner}, got another vocabulary"
+    elif hasattr(wanted, "lowercase") and treatment(own) != treatment(wanted):  # others do nothing to the text
+        difference = f"text {treatment(wanted)}, as in {owner}, got text {treatment(own)}"
+        again = f"make it again {'without' if wanted.lowercase else 'with'} --cased (`bertlab data make`)"
+    else:
+        return
+    raise DataError(f"{where}: expected {difference}; {remedy or again}")
+
+
+def treatment(tokenizer) -> str:
+    """The treatment of capitals and accents by a tokenizer, in words."""
+    strips = tokenizer.lowercase if tokenizer.strip_accents is None else tokenizer.strip_accents
+    capitals = "in lower case" if tokenizer.lowercase else "with capitals"
+    return f"{capitals} and {'without' if strips else 'with'} accents"
+
+
+# === Its checkpoint at the end ===
+
+
+def save_trained(bert, folder: Path, tokenizer) -> None:
+    """Saves a model without the padding of its token table; in Hugging Face's format where that can hold it."""
+    bert = without_padding(bert, len(tokenizer.vocabulary))
+    try:
+        check_representable(bert.config)
+        kind = "huggingface"
+    except CheckpointError:
+        kind = "bertlab"
+    checkpoints.save(bert, folder, tokenizer, format=kind)
+
+
+def without_padding(bert, pieces: int):
+    """The same model with a token table of `pieces` rows, in float32; the model itself if it has just these."""
+    if bert.config.vocab_size == pieces:
+        return bert
+    options = bert.get_config()
+    options["config"]["vocab_size"] = pieces
+    smaller = type(bert).from_config({**options, "dtype": "float32"})
+    for ours, theirs in zip(smaller.variables, bert.variables, strict=True):
+        cut = tuple(slice(size) for size in ours.shape)
+        ours.assign(theirs.numpy()[cut])
+    return smaller
