@@ -2,6 +2,9 @@
 
 import random
 
+import pytest
+from killing import Killed, killer
+
 from bertlab.config import BertConfig
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
@@ -37,7 +40,28 @@ def make_examples(folder, number=40, seed=0, **settings):
     return folder
 
 
+def pretrained(config, data, out, callbacks=(), **changes):
+    """The history of a short run in three intervals; changes: to its recipe."""
+    from bertlab.training.presets import preset
+    from bertlab.training.pretraining import pretrain
+
+    small = dict(steps=6, interval=2, batch_size=8, learning_rate=5e-3, xla=False)
+    recipe = preset("published", **(small | changes))
+    return pretrain(config, [data], out, recipe, validation=data, callbacks=callbacks)
+
+
+def check_resuming(config, data, out, whole, *names):
+    """Kills such a run in its second interval and resumes it: the curve and these files are those of the whole one."""
+    with pytest.raises(Killed):
+        pretrained(config, data, out, [killer("on_epoch_end", 1)])
+    assert not (out / "checkpoint").exists()
+    pretrained(config, data, out)
+    assert curve(out) == curve(whole)
+    for name in names:
+        assert (out / name).read_bytes() == (whole / name).read_bytes(), name
+
+
 def curve(folder):
-    """The rows of metrics.jsonl without what differs from run to run: times and fractions of time."""
+    """The rows of metrics.csv without what differs from run to run: times and fractions of time."""
     varying = ("seconds", "tokens_per_second", "peak_share", "data_wait_share")
     return [{name: value for name, value in row.items() if name not in varying} for row in read_metrics(folder)]

@@ -6,13 +6,22 @@ import shutil
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from pretraining_case import CONFIG, WORDS, documents, make_examples
 
+from bertlab import checkpoints
+from bertlab.analysis.fill_mask import fill_mask
 from bertlab.common.errors import CheckpointError, ConfigError, DataError
 from bertlab.data.pretraining.make import make_data
+from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.pretraining.settings import ExampleSettings
+from bertlab.models import BertForPreTraining
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.presets import PRESETS, PretrainingSettings, preset
+from bertlab.training.pretraining import PretrainingRun, pretrain
+from bertlab.training.runs.curves import read_metrics
+from bertlab.training.runs.models import model_config, trained_weights, without_padding
+from bertlab.training.runs.state import load_mean
 
 
 def settings(**changes):
@@ -32,8 +41,6 @@ def data(tmp_path_factory):
 @pytest.fixture(scope="module")
 def finished(data):
     """A finished run in two phases: its folder and its history."""
-    from bertlab.training.pretraining import pretrain
-
     history = pretrain(CONFIG, [data / "short", data / "long"], data / "run", settings(), validation=data / "held-out")
     return data / "run", history
 
@@ -79,8 +86,6 @@ def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
 
 
 def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
-    from bertlab.training.runs.models import model_config, trained_weights
-
     mini = model_config("mini", preset("small", padded_vocabulary=64), pieces=1000, longest=64)
     assert (mini.hidden_size, mini.vocab_size, mini.max_position_embeddings) == (256, 1024, 64)
     assert mini.pre_norm and mini.hidden_dropout == 0
@@ -91,8 +96,6 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
 
 
 def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
-    from bertlab.training.pretraining import PretrainingRun
-
     moved = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS[1:], SPECIAL_TOKENS[0], *WORDS]))
     make_data(documents(), moved, tmp_path / "data", ExampleSettings(sequence_length=32))
     for model in (CONFIG, "tiny"):
@@ -102,9 +105,6 @@ def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
 
 @pytest.mark.parametrize("tied", [True, False])
 def test_the_padding_of_the_token_table_and_of_an_untied_output_matrix_is_not_saved(tied):
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.runs.models import without_padding
-
     padded = BertForPreTraining(CONFIG.replace(vocab_size=64), tied=tied, next_sentence=tied)
     bert = without_padding(padded, CONFIG.vocab_size)
     assert bert.masked_lm_head.tied == tied and (bert.next_sentence_head is not None) == tied
@@ -121,10 +121,6 @@ def test_the_padding_of_the_token_table_and_of_an_untied_output_matrix_is_not_sa
 
 @pytest.mark.slow
 def test_a_finished_run_leaves_figures_drawing_logs_and_a_checkpoint_that_fills_in_blanks(finished):
-    from bertlab import checkpoints
-    from bertlab.analysis.fill_mask import fill_mask
-    from bertlab.training.runs.curves import read_metrics
-
     folder, history = finished
     assert [row["step"] for row in history] == [4, 8, 12]
     assert read_metrics(folder) == history
@@ -148,8 +144,6 @@ def test_figures_are_there_only_where_there_was_something_to_measure(finished):
 
 @pytest.mark.slow
 def test_tensorboard_finds_every_row(finished):
-    import tensorflow as tf
-
     folder, history = finished
     (events,) = (folder / "tensorboard").glob("events*")
     found = {
@@ -162,16 +156,12 @@ def test_tensorboard_finds_every_row(finished):
 
 
 def test_the_same_call_on_a_finished_run_trains_nothing_and_gives_the_same_history(data, finished):
-    from bertlab.training.pretraining import pretrain
-
     folder, history = finished
     again = pretrain(CONFIG, [data / "short", data / "long"], folder, settings(), validation=data / "held-out")
     assert again == history
 
 
 def test_another_run_is_refused_in_the_same_folder_and_the_difference_is_named(data, finished):
-    from bertlab.training.pretraining import PretrainingRun
-
     folder, _ = finished
     sources, held_out = [data / "short", data / "long"], data / "held-out"
     PretrainingRun(CONFIG, sources, folder, settings(keep=5), held_out)  # the number of kept states changes no metric
@@ -193,8 +183,6 @@ def test_the_identity_of_a_run_is_written_down(finished):
 
 @pytest.mark.slow
 def test_a_run_that_ended_before_it_kept_anything_does_not_bind_the_next_one(data, tmp_path):
-    from bertlab.training.pretraining import PretrainingRun, pretrain
-
     first = PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
     (tmp_path / "run.json").write_text(json.dumps(first.identity()))
     assert len(pretrain(CONFIG, [data / "long"], tmp_path, settings(steps=4))) == 1
@@ -203,8 +191,6 @@ def test_a_run_that_ended_before_it_kept_anything_does_not_bind_the_next_one(dat
 
 
 def test_figures_that_a_kill_left_behind_are_written_by_the_next_call(data, finished, tmp_path):
-    from bertlab.training.pretraining import pretrain
-
     folder = tmp_path / "run"
     shutil.copytree(finished[0], folder)
     whole = (folder / "metrics.csv").read_text()
@@ -216,10 +202,6 @@ def test_figures_that_a_kill_left_behind_are_written_by_the_next_call(data, fini
 
 
 def test_the_checkpoint_may_be_the_mean_of_the_last_states(data, finished, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.state import load_mean
-
     sources = [data / "short", data / "long"]
     recipe = settings(average_states=2, phase_shares=(0.3, 0.7))  # 4 and 8 steps
     first = PretrainingRun(CONFIG, sources, tmp_path, recipe, data / "held-out")
@@ -249,8 +231,6 @@ def test_the_checkpoint_may_be_the_mean_of_the_last_states(data, finished, tmp_p
 
 
 def test_a_mean_with_states_from_before_the_last_phase_is_refused(data, tmp_path):
-    from bertlab.training.pretraining import PretrainingRun
-
     sources = [data / "short", data / "long"]
     with pytest.raises(ConfigError, match="expected at most 1, the number of states that the last phase of 4 steps"):
         PretrainingRun(CONFIG, sources, tmp_path, settings(average_states=2))
@@ -260,8 +240,6 @@ def test_a_mean_with_states_from_before_the_last_phase_is_refused(data, tmp_path
 
 
 def test_data_that_does_not_fit_is_refused(data, tmp_path):
-    from bertlab.training.pretraining import PretrainingRun
-
     narrow, few = CONFIG.replace(max_position_embeddings=16), CONFIG.replace(vocab_size=10)
     with pytest.raises(DataError, match="no data"):
         PretrainingRun(CONFIG, [], tmp_path, settings())
@@ -273,8 +251,6 @@ def test_data_that_does_not_fit_is_refused(data, tmp_path):
 
 
 def test_dynamic_masking_follows_the_recipe_and_shifted_rows_their_seed(data, tmp_path):
-    from bertlab.training.pretraining import PretrainingRun
-
     recipe = settings(masked_lm_probability=0.5, shifted_positions=True)
     run = PretrainingRun(CONFIG, [data / "short", data / "long"], tmp_path, recipe)
     first, second = list(run.batches(0).take(2).as_numpy_iterator())
@@ -291,9 +267,6 @@ def test_dynamic_masking_follows_the_recipe_and_shifted_rows_their_seed(data, tm
 
 
 def test_a_run_starts_from_the_weights_of_a_checkpoint(data, finished, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.training.pretraining import PretrainingRun
-
     start = finished[0] / "checkpoint"
     said = []
     run = PretrainingRun(start, [data / "long"], tmp_path / "run", settings())
@@ -308,8 +281,6 @@ def test_a_run_starts_from_the_weights_of_a_checkpoint(data, finished, tmp_path)
 def test_a_run_that_continues_from_a_checkpoint_starts_where_that_one_ended_and_is_repeated_exactly(
     data, finished, tmp_path
 ):
-    from bertlab.training.pretraining import pretrain
-
     recipe = settings(steps=8, learning_rate=1e-6)
     history = [
         pretrain(finished[0] / "checkpoint", [data / "long"], out, recipe, validation=data / "held-out")
@@ -321,11 +292,6 @@ def test_a_run_that_continues_from_a_checkpoint_starts_where_that_one_ended_and_
 
 
 def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_named(data, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.pretraining import PretrainingRun
-
     tokenizer = ExampleFiles(data / "long").tokenizer
     checkpoints.save(BertForPreTraining(CONFIG, next_sentence=False), tmp_path / "mlm only", tokenizer)
     said = []
@@ -334,11 +300,6 @@ def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_name
 
 
 def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):
-    from bertlab import checkpoints
-    from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
-    from bertlab.training.pretraining import PretrainingRun
-
     with pytest.raises(ConfigError, match="exists or a checkpoint$"):
         PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
     with pytest.raises(ConfigError, match="exists or a checkpoint .*no such folder"):

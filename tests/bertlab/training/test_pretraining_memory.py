@@ -8,8 +8,11 @@ import pytest
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.common.errors import ConfigError
+from bertlab.training import pretraining
 from bertlab.training.devices import memory
 from bertlab.training.devices.memory import GIB, MIB, available_memory
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import pretrain
 
 CARDS = ["0, GPU-aaa, 1000, 80000", "1, GPU-bbb, 70000, 80000"]
 NVIDIA_SMI = """#!/bin/sh
@@ -101,10 +104,6 @@ def test_files_that_the_system_keeps_in_a_containers_memory_count_as_free(machin
 
 @pytest.mark.slow
 def test_a_refusal_names_the_way_past_it_and_the_way_leads_past_it(tmp_path, monkeypatch):
-    from bertlab.training import pretraining
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import pretrain
-
     monkeypatch.setattr(pretraining, "available_memory", lambda devices: MIB)
     data = make_examples(tmp_path / "data")
     recipe = preset("published", steps=1, batch_size=8, xla=False)

@@ -4,11 +4,24 @@ import math
 import shutil
 from pathlib import Path
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
+from killing import Killed, killer
 
-from bertlab.common.errors import CheckpointError
+from bertlab.common.errors import CheckpointError, ConfigError, DataError
 from bertlab.config import BertConfig
+from bertlab.data.pretraining.datasets import batches_of
+from bertlab.models import BertForPreTraining
+from bertlab.training.finetuning.optimizer import LayerwiseAdamW
+from bertlab.training.objectives import MaskedLM, NextToken
+from bertlab.training.presets import PretrainingSettings
+from bertlab.training.recipes.optimizer import adamw, muon, optimizer_of
+from bertlab.training.recipes.schedule import WarmupLinearDecay
+from bertlab.training.runs.loop import Phase, run_training
+from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.state import keep_state, restored_progress, saved_states
 
 CONFIG = BertConfig(
     vocab_size=50, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32, max_position_embeddings=16
@@ -32,13 +45,6 @@ def examples(rows=64, length=12, predictions=3, seed=0):
 
 
 def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=False):
-    import keras
-
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.recipes.optimizer import adamw
-    from bertlab.training.recipes.schedule import WarmupLinearDecay
-    from bertlab.training.runs.pretrainer import PreTrainer
-
     keras.utils.set_random_seed(7)
     trainer = PreTrainer(BertForPreTraining(config, next_sentence=next_sentence))
     trainer.compile(adamw(WarmupLinearDecay(1e-2, total_steps, 2), trainer), jit_compile=jit_compile)
@@ -46,9 +52,6 @@ def new_trainer(total_steps=12, config=CONFIG, next_sentence=True, jit_compile=F
 
 
 def train(trainer, folder, total_steps=12, callbacks=()):
-    from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.runs.loop import Phase, run_training
-
     def phase(steps, **shape):
         data = examples(**shape)
         return Phase(steps, lambda step: batches_of(data, 8, shuffle_seed=1, repeat=True, start_batch=step))
@@ -81,8 +84,6 @@ def finished(whole, tmp_path):
 
 
 def test_the_learning_rate_rises_linearly_then_falls_to_zero():
-    from bertlab.training.recipes.schedule import WarmupLinearDecay
-
     schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=4)
     rates = [float(schedule(step)) for step in range(12)]
     assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
@@ -91,15 +92,11 @@ def test_the_learning_rate_rises_linearly_then_falls_to_zero():
 
 
 def test_a_schedule_that_warms_up_for_longer_than_it_lasts_is_refused():
-    from bertlab.training.recipes.schedule import WarmupLinearDecay
-
     with pytest.raises(ValueError, match="warmup_steps 10"):
         WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=10)
 
 
 def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
-    from bertlab.training.recipes.schedule import WarmupLinearDecay
-
     schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=2, stable_steps=4)
     assert [float(schedule(step)) for step in range(11)] == pytest.approx(
         [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
@@ -110,9 +107,6 @@ def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
 
 
 def test_a_recipe_whose_learning_rate_never_falls_is_refused():
-    from bertlab.common.errors import ConfigError
-    from bertlab.training.presets import PretrainingSettings
-
     recipe = PretrainingSettings(steps=100, warmup_share=0.1, stable_share=0.7)
     assert (recipe.warmup_steps, recipe.stable_steps) == (10, 70)
     with pytest.raises(ConfigError, match="a sum below 1"):
@@ -120,8 +114,6 @@ def test_a_recipe_whose_learning_rate_never_falls_is_refused():
 
 
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
-    from bertlab.training.recipes.optimizer import adamw
-
     trainer = new_trainer()
     optimizer = adamw(0.0, trainer, weight_decay=0.5)  # with a learning rate of 0 nothing but decay could move a weight
     spared = {v.path for v in trainer.trainable_variables if not optimizer._use_weight_decay(v)}
@@ -133,10 +125,6 @@ def test_weight_decay_spares_exactly_biases_and_layer_norms():
 
 def test_muon_moves_the_matrices_of_the_encoder_in_all_directions_alike():
     """Its update of a matrix is nearly orthogonal: all singular values alike. Other weights get AdamW's update."""
-    import keras
-
-    from bertlab.training.recipes.optimizer import adamw, muon
-
     updates = []
     for make in (muon, adamw):
         trainer = new_trainer()
@@ -163,10 +151,6 @@ def test_muon_moves_the_matrices_of_the_encoder_in_all_directions_alike():
 @pytest.mark.parametrize("name", ["adamw", "without bias correction", "muon", "layerwise"])
 def test_a_row_that_is_read_several_times_has_one_gradient(name):
     """TensorFlow's gradient of a lookup has an entry for each time; Keras clips and squares each for itself."""
-    import tensorflow as tf
-
-    from bertlab.training.finetuning.optimizer import LayerwiseAdamW
-    from bertlab.training.recipes.optimizer import adamw, muon
 
     def optimizer_for(trainer):
         if name == "layerwise":
@@ -198,10 +182,6 @@ def test_a_row_that_is_read_several_times_has_one_gradient(name):
 
 
 def test_muon_is_a_choice_of_the_recipe():
-    from bertlab.common.errors import ConfigError
-    from bertlab.training.presets import PretrainingSettings
-    from bertlab.training.recipes.optimizer import optimizer_of
-
     recipe = PretrainingSettings(optimizer="muon", clip_norm=0.5)
     optimizer = optimizer_of(recipe, 0.01, new_trainer())
     assert type(optimizer).__name__ == "Muon" and optimizer.global_clipnorm == 0.5
@@ -210,11 +190,6 @@ def test_muon_is_a_choice_of_the_recipe():
 
 
 def test_the_state_of_muon_is_saved_and_loaded(tmp_path):
-    import keras
-
-    from bertlab.training.recipes.optimizer import muon
-    from bertlab.training.runs.state import keep_state, restored_progress
-
     trainers = [new_trainer(), new_trainer()]
     for trainer in trainers:
         trainer.compile(muon(0.01, trainer))
@@ -259,8 +234,6 @@ def test_an_untrained_model_is_as_surprised_as_a_guess_among_all_tokens():
 
 @pytest.mark.parametrize("pre_norm", [False, True], ids=["post-LN", "pre-LN"])
 def test_computing_the_predicted_places_alone_changes_no_gradient(pre_norm):
-    import tensorflow as tf
-
     config = CONFIG.replace(hidden_dropout=0.0, attention_dropout=0.0, pre_norm=pre_norm, initializer_range=0.2)
     trainer = new_trainer(config=config)
     batch = {name: tf.constant(values[:8]) for name, values in examples().items()}
@@ -277,16 +250,11 @@ def test_computing_the_predicted_places_alone_changes_no_gradient(pre_norm):
 
 def dense(gradients):
     """Gradients as arrays; those of a table that is looked up come as the rows that were."""
-    import tensorflow as tf
-
     return [tf.convert_to_tensor(gradient).numpy() for gradient in gradients]
 
 
 @pytest.mark.slow
 def test_rows_without_pairs_leave_the_next_sentence_head_as_it_is_and_its_metrics_out(tmp_path):
-    from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.runs.loop import Phase, run_training
-
     data = examples()
     del data["next_sentence_labels"]
     trainer = new_trainer()
@@ -300,19 +268,12 @@ def test_rows_without_pairs_leave_the_next_sentence_head_as_it_is_and_its_metric
 
 
 def test_rows_without_masks_need_a_collator_that_draws_them():
-    from bertlab.common.errors import DataError
-    from bertlab.data.pretraining.datasets import batches_of
-
     rows = {name: values for name, values in examples().items() if not name.startswith("masked_lm")}
     with pytest.raises(DataError, match="masked_lm_ids.* pass collators= .*MaskTokens"):
         new_trainer().fit(batches_of(rows, 8), shuffle=False, verbose=0)
 
 
 def test_a_trainer_trains_the_objectives_that_it_is_given():
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.objectives import MaskedLM, NextToken
-    from bertlab.training.runs.pretrainer import PreTrainer
-
     batch = examples(rows=8)
     trainer = PreTrainer(BertForPreTraining(CONFIG), objectives=[MaskedLM()])
     loss = float(trainer.compute_loss(x=batch, y_pred=trainer(batch)))
@@ -339,20 +300,15 @@ def test_a_model_without_next_sentence_head_trains_on_masked_tokens_alone(tmp_pa
     ],
 )
 def test_a_resumed_run_ends_bitwise_where_an_uninterrupted_one_does(tmp_path, request, intervals, jit_compile):
-    import keras
-
-    class StopAfter(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch + 1 == intervals:
-                raise KeyboardInterrupt
-
     if jit_compile:
         trainer = new_trainer(jit_compile=True)
         history, weights = train(trainer, tmp_path / "whole"), weights_of(trainer)
     else:
         _, history, weights = request.getfixturevalue("whole")
-    with pytest.raises(KeyboardInterrupt):
-        train(new_trainer(jit_compile=jit_compile), tmp_path / "parts", callbacks=(StopAfter(),))
+    with pytest.raises(Killed):
+        train(
+            new_trainer(jit_compile=jit_compile), tmp_path / "parts", callbacks=[killer("on_epoch_end", intervals - 1)]
+        )
     resumed = new_trainer(jit_compile=jit_compile)
     resumed_history = train(resumed, tmp_path / "parts")
 
@@ -371,8 +327,6 @@ def test_a_finished_run_is_not_trained_again(whole, finished):
 
 @pytest.mark.slow
 def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(finished):
-    from bertlab.training.runs.state import restored_progress, saved_states
-
     older, newest = saved_states(finished)
     newest.write_bytes(newest.read_bytes()[:-100])
     said = []
@@ -393,8 +347,6 @@ def test_the_state_of_another_model_is_refused_and_changes_nothing(finished):
 
 
 def test_only_the_last_states_are_kept(finished):
-    from bertlab.training.runs.state import saved_states
-
     assert [path.name for path in saved_states(finished)] == [
         "state-00000008.safetensors",
         "state-00000012.safetensors",
