@@ -25,7 +25,6 @@ from bertlab.families.abilities import pretraining_of
 
 __all__ = [
     "BothDirections",
-    "GeneratorMaskedLM",
     "MaskedLM",
     "NextSentence",
     "NextToken",
@@ -158,6 +157,8 @@ class Objective(ABC):
 class MaskedLM(Objective):
     """Which token was it, at each masked position? (Devlin et al. 2019, section 3.1) Reads masked_lm_logits (B, P, V).
 
+    shares: how tokens are masked, in place of the rows' own settings (mask_share, random_share, keep_share).
+
     Example:
         >>> batch = {"masked_lm_ids": ops.array([[1, 1]])}
         >>> outputs = {"masked_lm_logits": ops.array([[[0.0, 5.0], [5.0, 0.0]]])}
@@ -168,8 +169,11 @@ class MaskedLM(Objective):
     name, short_name = "masked_lm", "masked"
     targets = ("masked_lm_ids", "masked_lm_weights")  # (B, P)
 
+    def __init__(self, **shares: float):
+        self.shares = shares
+
     def collators(self, settings, vocabulary, seed):
-        return (MaskTokens(PieceTable.of(vocabulary), settings, seed),)
+        return (MaskTokens(PieceTable.of(vocabulary), settings.replace(**self.shares), seed),)
 
     def predictions(self, settings):
         return settings.max_predictions
@@ -317,32 +321,12 @@ class SentenceOrder(NextSentence):
     name, short_name = "sentence_order", "order"
 
 
-# Sources of the numbers below: google-research/electra, configure_pretraining.py (factors 1 and 50, temperature 1,
-# right guesses count as original) and pretrain_helpers.py, `mask` (85% of the predicted tokens become [MASK]).
-
-
-class GeneratorMaskedLM(MaskedLM):
-    """The generator's objective: `MaskedLM`, but no token is replaced by a random one. 85% become [MASK], 15% stay.
-
-    Rows that were stored with masks (static masking) keep those.
-
-    Example:
-        >>> vocabulary = Vocabulary([*SPECIAL_TOKENS, "the", "house"])
-        >>> [collator] = GeneratorMaskedLM().collators(ExampleSettings(), vocabulary, seed=1)
-        >>> collator.settings.mask_share, collator.settings.random_share
-        (0.85, 0.0)
-    """
-
-    def collators(self, settings, vocabulary, seed):
-        return super().collators(settings.replace(mask_share=0.85, random_share=0.0, keep_share=0.15), vocabulary, seed)
-
-
 class ReplacedToken(Objective):
     """Is this token the original one, or did the generator replace it? Asked at every token that is not padding.
 
-    Clark et al. 2020, "ELECTRA", section 2. Reads replaced_logits (B, T) and is_replaced (B, T) of a
-    `GeneratorAndDiscriminator`. The accuracy is that of "replaced" where the score is positive; most tokens are
-    original, so an accuracy near 90% may be a guess.
+    Clark et al. 2020, "ELECTRA", section 2; the factor: configure_pretraining.py of google-research/electra. Reads
+    replaced_logits (B, T) and is_replaced (B, T) of a `GeneratorAndDiscriminator`. The accuracy is that of "replaced"
+    where the score is positive; most tokens are original, so an accuracy near 90% may be a guess.
 
     Example:
         >>> scores, is_replaced = ops.array([[3.0, -3.0, -3.0]]), ops.array([[True, False, True]])
@@ -395,8 +379,8 @@ def objectives_for(
     objective = _OF_FAMILIES[pretraining_of(config).objective]
     if objective is SequenceToSequence:
         return (SequenceToSequence(label_smoothing),)
-    if replaced_tokens:
-        return (GeneratorMaskedLM(), ReplacedToken())
+    if replaced_tokens:  # no token is replaced by a random one: pretrain_helpers.py of google-research/electra, `mask`
+        return (MaskedLM(mask_share=0.85, random_share=0.0, keep_share=0.15), ReplacedToken())
     if objective is MaskedLM and pairs:
         return (MaskedLM(), SentenceOrder() if sentence_order else NextSentence())
     return (objective(),)  # of pairs too: their segments are read, their labels are not

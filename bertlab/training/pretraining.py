@@ -28,6 +28,8 @@ from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
 from bertlab.families import DEFAULT, family, family_of
+from bertlab.families.abilities import pretraining_of
+from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.tokenizers.kinds import WORDPIECE
 from bertlab.training.devices.distribution import (
     data_parallel,
@@ -50,7 +52,6 @@ from bertlab.training.runs.loop import Phase, run_training
 from bertlab.training.runs.models import (
     GENERATOR,
     check_same_tokenizer,
-    generator_for,
     model_config,
     new_model,
     save_trained,
@@ -142,7 +143,24 @@ class PretrainingRun:
             self.job.check()
 
     def _generator(self) -> ModelConfig | None:
-        return generator_for(self.config, self.settings, self.weights)
+        """The configuration of the generator beside a model that is to find replaced tokens; None for other objectives.
+
+        A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
+        """
+        config, objective, weights = self.config, self.settings.objective, self.weights
+        refused = pretraining_of(config).no_objective
+        if objective != "auto" and refused:
+            raise ConfigError(f"objective {objective} is not for a model {refused}: leave it out")
+        of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
+        if not (objective == "replaced-tokens" or (objective == "auto" and of_family)):
+            return None
+        if config.causal:
+            raise ConfigError(
+                "a left-to-right model cannot find replaced tokens: use a configuration that is not causal"
+            )
+        if weights and weights.generator:
+            return weights.generator.config
+        return generator_config_of(config, self.settings.generator_width)
 
     def _check_shares(self) -> None:
         """Raises ConfigError or DataError for a batch too small for the devices, and a phase too short for a mean."""

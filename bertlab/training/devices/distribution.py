@@ -157,13 +157,19 @@ def _jax_scope(devices: int) -> Iterator[None]:
 def _tensorflow_scope(devices: int) -> Iterator[None]:
     import tensorflow as tf
 
-    names = _tensorflow_devices(devices)
+    cards = tf.config.list_physical_devices("GPU")
+    names = [f"{'GPU' if cards else 'CPU'}:{i}" for i in range(devices)]
+    if cards:
+        _check_number(devices, len(cards))
+    else:
+        host, parts = tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * devices
+        try:
+            tf.config.set_logical_device_configuration(host, parts)
+        except RuntimeError:  # TensorFlow has started: its devices cannot be changed
+            _check_number(devices, len(tf.config.list_logical_devices("CPU")))
     # The reduction that every machine has; with GPUs the strategy's own choice (NCCL) is the faster one.
-    on_host = names[0].startswith("CPU")
-    strategy = tf.distribute.MirroredStrategy(
-        names, cross_device_ops=tf.distribute.ReductionToOneDevice() if on_host else None
-    )
-    with strategy.scope():
+    reduction = None if cards else tf.distribute.ReductionToOneDevice()
+    with tf.distribute.MirroredStrategy(names, cross_device_ops=reduction).scope():
         yield
 
 
@@ -181,21 +187,6 @@ def _machines_scope(devices: int) -> Iterator[None]:
         raise ConfigError(f"several machines must connect before TensorFlow computes anything: {error}") from None
     with strategy.scope():
         yield
-
-
-def _tensorflow_devices(devices: int) -> list[str]:
-    import tensorflow as tf
-
-    cards = tf.config.list_physical_devices("GPU")
-    if cards:
-        _check_number(devices, len(cards))
-        return [f"GPU:{i}" for i in range(devices)]
-    host = tf.config.list_physical_devices("CPU")[0]
-    try:
-        tf.config.set_logical_device_configuration(host, [tf.config.LogicalDeviceConfiguration()] * devices)
-    except RuntimeError:  # TensorFlow has started: its devices cannot be changed
-        _check_number(devices, len(tf.config.list_logical_devices("CPU")))
-    return [f"CPU:{i}" for i in range(devices)]
 
 
 def _check_number(wanted: int, found: int) -> None:

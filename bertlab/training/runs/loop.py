@@ -67,11 +67,6 @@ class TrainingLoop:
         self._saved = progress.step  # the step of the last state
 
     @property
-    def rows(self) -> list[dict]:
-        """The history so far."""
-        return self.progress.rows
-
-    @property
     def is_interval_over(self) -> bool:
         """Whether a state is due after this step."""
         return self.progress.step % self.interval == 0
@@ -110,7 +105,7 @@ class TrainingLoop:
         """Writes the history again, after the last interval: a kill may have left it behind. Draws the curve."""
         if self.files is not None:
             with self._told_what_is_kept():
-                self.files.write(self.rows, at_end=True)
+                self.files.write(self.progress.rows, at_end=True)
 
     @contextmanager
     def _told_what_is_kept(self) -> Iterator[None]:
@@ -158,12 +153,9 @@ class _InFit(keras.callbacks.Callback):
     def on_train_begin(self, logs=None):
         self._before, self._began = self.loop.progress.seconds, time.perf_counter()
 
-    def on_epoch_begin(self, epoch, logs=None):
-        self._last = -1
-
     def on_train_batch_end(self, batch, logs=None):
-        self.lines.move(batch - self._last, loss_note(logs, self.objectives))
-        self._last = batch
+        done = self.loop.progress.step + batch + 1
+        self.lines.move(done - self.lines.done, loss_note(logs, self.objectives))
 
     def on_epoch_end(self, epoch, logs=None):
         progress = self.loop.progress
@@ -265,7 +257,7 @@ class Alarm(keras.callbacks.Callback):
         )
 
     def on_epoch_end(self, epoch, logs=None):
-        rows = [row for row in self.loop.rows if self.key in row]
+        rows = [row for row in self.loop.progress.rows if self.key in row]
         if not self.rising or not rows:
             return
         best = min((row[self.key] for row in rows if row["step"] > self.begin), default=math.inf)

@@ -19,7 +19,6 @@ from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.families import DEFAULT, family, family_of, load_config, size_names
 from bertlab.families.abilities import pretraining_of
 from bertlab.models import GeneratorAndDiscriminator, PreTrainingModel, SequenceToSequenceModel
-from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.tokenizers.wordpiece.base import Tokenizer
 from bertlab.training.objectives import NextSentence, Objective
 from bertlab.training.presets import PretrainingSettings
@@ -73,26 +72,6 @@ def shaped(config: ModelConfig, settings: PretrainingSettings) -> ModelConfig:
     if settings.width_scaled_init:
         config = config.replace(initializer_range=0.02 * (768 / config.hidden_size) ** 0.5)
     return config
-
-
-def generator_for(
-    config: ModelConfig, settings: PretrainingSettings, weights: "TrainedWeights | None"
-) -> ModelConfig | None:
-    """The configuration of the generator beside a model that is to find replaced tokens; None for other objectives.
-
-    A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
-    """
-    refused = pretraining_of(config).no_objective
-    if settings.objective != "auto" and refused:
-        raise ConfigError(f"objective {settings.objective} is not for a model {refused}: leave it out")
-    of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
-    if not (settings.objective == "replaced-tokens" or (settings.objective == "auto" and of_family)):
-        return None
-    if config.causal:
-        raise ConfigError("a left-to-right model cannot find replaced tokens: use a configuration that is not causal")
-    if weights and weights.generator:
-        return weights.generator.config
-    return generator_config_of(config, settings.generator_width)
 
 
 # === Its weights at the start ===
@@ -187,8 +166,8 @@ class TrainedWeights:
     ) -> tuple[PreTrainingModel | GeneratorAndDiscriminator, list[str]]:
         """A model with these weights and the objectives' heads, and the paths of the variables that they lack.
 
-        config: that of the weights, or the same in the other direction. generator: see `generator_for`. A head or
-        pooler may be missing and then gets fresh weights, and so may a generator. Raises CheckpointError when a part
+        config: that of the weights, or the same in the other direction. generator: the configuration of one beside it.
+        A head, a pooler and a generator may be missing and then get fresh weights. Raises CheckpointError when a part
         of the encoder is missing.
         """
         tied = self._checkpoint.options.get("tied", True)
@@ -220,15 +199,15 @@ def check_same_tokenizer(where: Path, own: Tokenizer, wanted: Tokenizer, owner, 
         difference = f"a tokenizer of the kind {wanted.kind}, as {owner} has, got {own.kind}"
     elif own.vocabulary != wanted.vocabulary:
         difference = f"the vocabulary of {owner}, got another vocabulary"
-    elif hasattr(wanted, "lowercase") and treatment(own) != treatment(wanted):  # others do nothing to the text
-        difference = f"text {treatment(wanted)}, as in {owner}, got text {treatment(own)}"
+    elif hasattr(wanted, "lowercase") and _treatment(own) != _treatment(wanted):  # others do nothing to the text
+        difference = f"text {_treatment(wanted)}, as in {owner}, got text {_treatment(own)}"
         again = f"make it again {'without' if wanted.lowercase else 'with'} --cased (`bertlab data make`)"
     else:
         return
     raise DataError(f"{where}: expected {difference}; {remedy or again}")
 
 
-def treatment(tokenizer) -> str:
+def _treatment(tokenizer) -> str:
     """The treatment of capitals and accents by a tokenizer, in words."""
     strips = tokenizer.lowercase if tokenizer.strip_accents is None else tokenizer.strip_accents
     capitals = "in lower case" if tokenizer.lowercase else "with capitals"

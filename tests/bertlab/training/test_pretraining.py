@@ -66,6 +66,10 @@ def test_phases_are_whole_intervals_and_nine_to_one():
     [
         (dict(steps=10, interval=4), "choose 8 or 12 steps"),
         (dict(batch_size=10, accumulation=4), "multiple of 4"),
+        (dict(warmup_share=0.3, stable_share=0.7), "a sum below 1"),
+        (dict(optimizer="muon", bias_correction=False), "choose adamw"),
+        (dict(schedule="inverse-root", warmup_share=0.0), "inverse-root: expected a warm-up of at least one step"),
+        (dict(schedule="inverse-root", warmup_share=0.1, stable_share=0.1), "inverse-root: .* and stable_share 0, got"),
         (dict(phase_shares=(0.9, 0.2)), "add up to 1"),
         (dict(learning_rate=0.0), "learning_rate: expected a number above 0"),
         (dict(precision="float8"), "expected one of auto, float32"),

@@ -10,7 +10,7 @@ import pytest
 import tensorflow as tf
 from killing import Killed, killer
 
-from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.common.errors import CheckpointError, DataError
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.models import BertForPreTraining
@@ -91,26 +91,22 @@ def test_the_learning_rate_rises_linearly_then_falls_to_zero():
     assert rates[10:] == [0.0, 0.0]
 
 
-def test_a_schedule_that_warms_up_for_longer_than_it_lasts_is_refused():
-    with pytest.raises(ValueError, match="warmup_steps 10"):
-        WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=10)
-
-
 def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
     schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=2, stable_steps=4)
     assert [float(schedule(step)) for step in range(11)] == pytest.approx(
         [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
     )
     assert schedule.from_config(schedule.get_config()).stable_steps == 4
-    with pytest.raises(ValueError, match="stable_steps 8"):
-        WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=2, stable_steps=8)
-
-
-def test_a_recipe_whose_learning_rate_never_falls_is_refused():
     recipe = PretrainingSettings(steps=100, warmup_share=0.1, stable_share=0.7)
     assert (recipe.warmup_steps, recipe.stable_steps) == (10, 70)
-    with pytest.raises(ConfigError, match="a sum below 1"):
-        PretrainingSettings(steps=100, warmup_share=0.3, stable_share=0.7)
+
+
+@pytest.mark.parametrize(
+    ("warmup_steps", "stable_steps", "named"), [(10, 0, "warmup_steps 10"), (2, 8, "stable_steps 8")]
+)
+def test_a_schedule_whose_learning_rate_never_falls_is_refused(warmup_steps, stable_steps, named):
+    with pytest.raises(ValueError, match=named):
+        WarmupLinearDecay(1.0, 10, warmup_steps, stable_steps)
 
 
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
@@ -185,8 +181,6 @@ def test_muon_is_a_choice_of_the_recipe():
     recipe = PretrainingSettings(optimizer="muon", clip_norm=0.5)
     optimizer = optimizer_of(recipe, 0.01, new_trainer())
     assert type(optimizer).__name__ == "Muon" and optimizer.global_clipnorm == 0.5
-    with pytest.raises(ConfigError, match="choose adamw"):
-        PretrainingSettings(optimizer="muon", bias_correction=False)
 
 
 def test_the_state_of_muon_is_saved_and_loaded(tmp_path):

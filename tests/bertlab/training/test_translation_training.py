@@ -155,12 +155,6 @@ def test_the_preset_translation_is_the_papers_recipe():
     assert recipe.learning_rate == pytest.approx((512 * 4000) ** -0.5, rel=0.01)
 
 
-@pytest.mark.parametrize("changes", [{"stable_share": 0.1}, {"warmup_share": 0.0}])
-def test_the_inverse_root_needs_a_warm_up_and_has_no_plateau(changes):
-    with pytest.raises(ConfigError, match="schedule inverse-root: expected a warm-up of at least one step"):
-        preset("translation", **changes)
-
-
 # --- counting ---
 
 
