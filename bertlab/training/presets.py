@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from bertlab.common.errors import ConfigError
-from bertlab.common.settings import Settings, setting
+from bertlab.common.settings import Settings, rare_setting, setting
 
 OBJECTIVES = ("auto", "masked-lm", "replaced-tokens")
 DIRECTIONS = ("auto", "both", "left-to-right")
@@ -112,60 +112,53 @@ class PretrainingSettings(Settings):
 
     steps: int = setting(1_000_000, "Number of weight updates.", at_least=1)
     batch_size: int = setting(256, "Rows per update, summed over all devices.", at_least=1)
-    same_tokens: bool = setting(
+    same_tokens: bool = rare_setting(
         False,
         "Use more rows per update when they are shorter than the longest ones, so that every update reads as many "
         "tokens.",
         option="--same-tokens/--same-rows",
-        rare=True,
     )
-    phase_shares: tuple[float, ...] = setting(
-        (0.9, 0.1), "Fraction of the steps for each --data when there are several, such as 0.9,0.1.", rare=True
+    phase_shares: tuple[float, ...] = rare_setting(
+        (0.9, 0.1), "Fraction of the steps for each --data when there are several, such as 0.9,0.1."
     )
     learning_rate: float = setting(1e-4, "Peak learning rate.", above=0)
     warmup_share: float = setting(
         0.01, "Fraction of the steps in which the learning rate rises, before it falls to 0.", at_least=0, below=1
     )
-    stable_share: float = setting(
-        0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1,
-        rare=True,
-    )  # fmt: skip
-    schedule: str = setting(
+    stable_share: float = rare_setting(
+        0.0, "Fraction of the steps in which the learning rate stays at its peak before it falls.", at_least=0, below=1
+    )
+    schedule: str = rare_setting(
         "linear",
         "Fall of the learning rate after its peak: linear, to 0 at the last step; inverse-root, as 1 / sqrt(step).",
-        choices=SCHEDULES, rare=True,
+        choices=SCHEDULES,
     )  # fmt: skip
-    optimizer: str = setting(
+    optimizer: str = rare_setting(
         "adamw", "Optimizer: adamw, or muon for the matrices of the encoder and AdamW for all other weights.",
-        choices=OPTIMIZERS, rare=True,
+        choices=OPTIMIZERS,
     )  # fmt: skip
-    beta_1: float = setting(
-        0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1, rare=True
+    beta_1: float = rare_setting(0.9, "Adam's beta_1: decay of the running mean of the gradients.", at_least=0, below=1)
+    beta_2: float = rare_setting(
+        0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1
     )
-    beta_2: float = setting(
-        0.999, "Adam's beta_2: decay of the running mean of their squares.", at_least=0, below=1, rare=True
-    )
-    epsilon: float = setting(1e-6, "Adam's epsilon, added to the denominator.", above=0, rare=True)
-    bias_correction: bool = setting(True, "Use Adam's bias correction; the published script has none.", rare=True)
-    weight_decay: float = setting(
-        0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0, rare=True
-    )
-    clip_norm: float = setting(1.0, "Clip the global gradient norm to this value.", above=0, rare=True)
+    epsilon: float = rare_setting(1e-6, "Adam's epsilon, added to the denominator.", above=0)
+    bias_correction: bool = rare_setting(True, "Use Adam's bias correction; the published script has none.")
+    weight_decay: float = rare_setting(0.01, "Weight decay of all weights except LayerNorms and biases.", at_least=0)
+    clip_norm: float = rare_setting(1.0, "Clip the global gradient norm to this value.", above=0)
     dropout: float = setting(0.1, "Dropout probability of a model that is named by its size.", at_least=0, below=1)
-    pre_norm: bool = setting(
+    pre_norm: bool = rare_setting(
         False, "Apply LayerNorm before each sub-layer instead of after it, in a model that is named by its size.",
-        option="--pre-norm/--post-norm", rare=True,
+        option="--pre-norm/--post-norm",
     )  # fmt: skip
-    width_scaled_init: bool = setting(
+    width_scaled_init: bool = rare_setting(
         False,
         "Initialise with standard deviation 0.02 * sqrt(768 / hidden_size) instead of 0.02, in a model that is named "
         "by its size.",
         option="--width-scaled-init/--published-init",
-        rare=True,
     )
-    padded_vocabulary: int = setting(
+    padded_vocabulary: int = rare_setting(
         1, "Round the rows of the token table up to a multiple of this number; the checkpoint has no padding.",
-        at_least=1, rare=True,
+        at_least=1,
     )  # fmt: skip
     objective: str = setting(
         "auto", "Objective of the training; auto: that of the model's family. With replaced-tokens, the model finds "
@@ -176,21 +169,21 @@ class PretrainingSettings(Settings):
         "the next one; auto: as the model's configuration says. A checkpoint can continue in the other direction.",
         choices=DIRECTIONS,
     )  # fmt: skip
-    generator_width: float | None = setting(
+    generator_width: float | None = rare_setting(
         None, "Hidden size of a new generator, as a fraction of the model's.", above=0, at_most=1,
-        default_text="0.25; 1 for a family without embedding_size", rare=True,
+        default_text="0.25; 1 for a family without embedding_size",
     )  # fmt: skip
     masked_lm_probability: float | None = setting(
         None, "Fraction of tokens to predict, for data with dynamic masking.", at_least=0, at_most=1,
         default_text="as the data was made",
     )  # fmt: skip
-    label_smoothing: float = setting(
+    label_smoothing: float = rare_setting(
         0.0, "Fraction of the probability that the label leaves to all other tokens; for an encoder-decoder.",
-        at_least=0, below=1, rare=True,
+        at_least=0, below=1,
     )  # fmt: skip
-    shifted_positions: bool = setting(
+    shifted_positions: bool = rare_setting(
         False, "Start short rows at random positions, so that all positions are trained.",
-        option="--shifted-positions/--plain-positions", rare=True,
+        option="--shifted-positions/--plain-positions",
     )  # fmt: skip
     accumulation: int = setting(
         1, "Compute each update in this number of parts, one after the other, to save memory.", at_least=1
@@ -199,17 +192,15 @@ class PretrainingSettings(Settings):
         "auto", "Floating-point type of the computation; auto uses 16 bits where the device has them.",
         choices=PRECISIONS,
     )  # fmt: skip
-    xla: bool = setting(
-        True, "Compile the training step with XLA; not available on several TensorFlow devices.", rare=True
-    )
+    xla: bool = rare_setting(True, "Compile the training step with XLA; not available on several TensorFlow devices.")
     devices: int = setting(1, "Number of GPUs (of each machine) that share every batch.", at_least=1)
     interval: int = setting(1000, "Steps between two reports; each report also saves the state.", at_least=1)
-    keep: int = setting(2, "Number of saved states to keep.", at_least=1, rare=True)
-    average_states: int = setting(
-        1, "Save the mean of the weights of this number of last states as the checkpoint.", at_least=1, rare=True
+    keep: int = rare_setting(2, "Number of saved states to keep.", at_least=1)
+    average_states: int = rare_setting(
+        1, "Save the mean of the weights of this number of last states as the checkpoint.", at_least=1
     )
-    divergence_check: bool = setting(
-        True, "Stop a run whose loss rises. A run whose loss becomes infinite or NaN always stops.", rare=True
+    divergence_check: bool = rare_setting(
+        True, "Stop a run whose loss rises. A run whose loss becomes infinite or NaN always stops."
     )
     seed: int = setting(
         12345, "Random seed; the same seed gives the same run.", at_least=0, below=2**31, default_text="12345"
