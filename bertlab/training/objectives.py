@@ -99,9 +99,8 @@ def real_tokens(batch):
 class Objective(ABC):
     """One thing that a model is trained to do: a loss, an accuracy, and what a batch and a model need for them.
 
-    An objective has a number of *items* in a batch: masked tokens, pairs, next tokens. Most objectives are a choice
-    among classes; they give `labels` and `weights` and the name of the model's logits. Others define `losses` and
-    `hits` themselves.
+    It has a number of *items* in a batch: masked tokens, pairs, next tokens. Most are a choice among classes and give
+    `labels`, `weights` and the name of the model's logits. Others define `losses` and `hits` themselves.
 
     Example:
         >>> isinstance(NextToken(), Objective), NextToken().name, NextToken().targets
@@ -128,10 +127,8 @@ class Objective(ABC):
         return batch[self.targets[0]]
 
     def weights(self, batch: dict):
-        """The weight of every item, in the shape of the labels; 0 where there is no item.
-
-        A function of the batch alone: an update that is computed in parts needs the sum over all parts first.
-        """
+        """The weight of every item, in the shape of the labels; 0 where there is none. Of the batch alone: an update
+        that is computed in parts needs the sum over all parts first."""
         return batch[self.targets[1]]
 
     def losses(self, batch: dict, outputs: dict):
@@ -139,10 +136,7 @@ class Objective(ABC):
         return token_losses(outputs[self.logits], self.labels(batch, outputs))
 
     def hits(self, batch: dict, outputs: dict):
-        """Whether the model is right about every item, bool in the shape of the labels.
-
-        None for an objective without right and wrong, such as a distance: it has no accuracy.
-        """
+        """Whether the model is right about every item, bool in the shape of the labels; None for a distance."""
         return token_hits(outputs[self.logits], self.labels(batch, outputs))
 
     def check(self, batch: dict) -> None:

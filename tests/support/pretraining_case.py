@@ -10,6 +10,7 @@ from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.training.presets import PretrainingSettings
 from bertlab.training.runs.curves import read_metrics
 
 WORDS = "the a cat dog bird sees hears likes small big red old . river house tree near on under".split()
@@ -40,14 +41,17 @@ def make_examples(folder, number=40, seed=0, **settings):
     return folder
 
 
+def short_recipe(**changes):
+    """The published recipe in three intervals of two steps, with changes."""
+    small = dict(steps=6, interval=2, batch_size=8, learning_rate=5e-3, xla=False)
+    return PretrainingSettings.preset("published", **(small | changes))
+
+
 def pretrained(config, data, out, callbacks=(), **changes):
-    """The history of a short run in three intervals; changes: to its recipe."""
-    from bertlab.training.presets import preset
+    """The history of a run with that recipe."""
     from bertlab.training.pretraining import pretrain
 
-    small = dict(steps=6, interval=2, batch_size=8, learning_rate=5e-3, xla=False)
-    recipe = preset("published", **(small | changes))
-    return pretrain(config, [data], out, recipe, validation=data, callbacks=callbacks)
+    return pretrain(config, [data], out, short_recipe(**changes), validation=data, callbacks=callbacks)
 
 
 def check_resuming(config, data, out, whole, *names):

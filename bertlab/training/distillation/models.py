@@ -119,9 +119,9 @@ def start_from(student, teacher) -> int:
 
 
 def projection(student_config, teacher_config, dtype=None) -> keras.layers.Dense | None:
-    """The learned map from the student's width to the teacher's; None where both are the same.
+    """The learned map from the student's width to the teacher's, if they differ: one for all layers, with a bias.
 
-    One for all layers, with a bias, as in the published code of Jiao et al. 2020 (`fit_dense`).
+    Source: the published code of Jiao et al. 2020 (`fit_dense`).
     """
     width, wanted = student_config.hidden_size, teacher_config.hidden_size
     if width == wanted:

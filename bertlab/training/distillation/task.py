@@ -209,10 +209,7 @@ class SoftTuner(FineTuner):
     """Learns from a teacher's kept outputs, which are in the batch, and from the labels.
 
     The loss is soft_factor · T² · KL + hard_factor · the task's own loss. Of numbers, the soft loss is the squared
-    difference from the teacher's number.
-
-    Args:
-        settings: factors and temperature. The others as for `FineTuner`.
+    difference from the teacher's number. settings: factors, temperature. The other arguments: those of `FineTuner`.
     """
 
     def __init__(self, settings: DistillationSettings, *arguments):
@@ -247,12 +244,10 @@ def soft_losses(task_kind: TaskKind, batch: dict, outputs, temperature: float):
 
 
 class LayerTuner(FineTuner):
-    """Learns from the layers of a teacher that reads each batch too; its head stays as it is.
+    """Learns from the layers of a fine-tuned teacher that reads each batch too; its head stays as it is.
 
     A projection to the teacher's width is trained beside the model where it is narrower.
-
-    Args:
-        teacher: a fine-tuned model.   settings: the factors. The others as for `FineTuner`.
+    settings: the factors. The other arguments are those of `FineTuner`.
     """
 
     def __init__(self, teacher: keras.Model, settings: DistillationSettings, *arguments):

@@ -35,13 +35,11 @@ def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: S
 def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, tokenizer=None) -> dict:
     """Loss, perplexity and accuracy of a pre-trained model on (at most) `rows` rows of a folder of examples.
 
-    model: a `PreTrainingModel`, or a `GeneratorAndDiscriminator` (see `start.model_to_evaluate`).
+    model: a `PreTrainingModel`, or a `GeneratorAndDiscriminator` (see `models.model_to_evaluate`).
     tokenizer: the model's, if known; the folder must then have been made with the same one.
-    Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
-    for (masked_lm and next_sentence; next_token for a left-to-right model; masked_lm and replaced_token for generator
-    and discriminator); NAME_perplexity; unigram_loss and unigram_accuracy, see `unigram_baseline`. The same model and
-    folder give the same numbers, up to rounding at any batch size. Raises DataError for rows that the model cannot
-    read.
+    Returns a dict: rows, predictions; NAME_loss (nats), NAME_accuracy and NAME_perplexity of every objective that the
+    rows have items for; unigram_loss and unigram_accuracy, see `unigram_baseline`. The numbers are the same, up to
+    rounding, at any batch size. Raises DataError for rows that the model cannot read.
 
     Example:
         evaluate(checkpoints.load("run/checkpoint", "pretraining"), "held-out")["masked_lm_accuracy"]

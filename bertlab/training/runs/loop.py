@@ -72,10 +72,7 @@ class TrainingLoop:
         return self.progress.step % self.interval == 0
 
     def step(self, batch: dict, learning_rate: float, name: str | None = None) -> float:
-        """One update of the weights; returns its loss.
-
-        name: of the step in the TrainingError that a loss that is infinite or NaN raises.
-        """
+        """One update of the weights; returns its loss. Raises TrainingError for one that is infinite or NaN."""
         began = time.perf_counter()
         self.trainer.optimizer.learning_rate.assign(learning_rate)
         loss = float(self.trainer.train_on_batch(on_devices(batch), return_dict=True)["loss"])
@@ -121,18 +118,13 @@ class TrainingLoop:
 
 @dataclass(frozen=True)
 class Phase:
-    """A part of a run on one kind of batches, such as BERT's 128 and then 512 tokens.
+    """A part of a run on one kind of batches, such as BERT's 128 and then 512 tokens."""
 
-    steps: how many, a multiple of the run's interval. batches: given a step of the phase, the data set of batches
-    from that step on; the same ones at every call. validation: a data set evaluated after every interval, if any.
-    callbacks: Keras callbacks that add metrics to the logs. data: the name of its data, for messages.
-    """
-
-    steps: int
-    batches: Callable
-    validation: object = None
-    callbacks: Sequence = ()
-    data: str = ""
+    steps: int  # a multiple of the run's interval
+    batches: Callable  # a step of the phase → the data set of batches from that step on, always the same ones
+    validation: object = None  # a data set that is evaluated after every interval
+    callbacks: Sequence = ()  # of Keras; they add metrics to the logs
+    data: str = ""  # its name, for messages
 
 
 @dataclass
@@ -181,8 +173,7 @@ def run_training(
 ) -> list[dict]:
     """Trains phase after phase, reporting and saving every `interval` steps; resumes from the states in `folder`.
 
-    An interval in which the run was killed is repeated from its start, with the same batches, dropout and learning
-    rates, so the run ends as if it had never stopped.
+    An interval in which the run was killed is repeated from its start, so the run ends as if it had never stopped.
 
     Args:
         trainer: a compiled `PreTrainer`, with its weights made.

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from checkpoint_files import same_weights, weights
 from click.testing import CliRunner
-from pretraining_case import CONFIG, WORDS, check_resuming, make_examples, pretrained
+from pretraining_case import CONFIG, WORDS, check_resuming, make_examples, pretrained, short_recipe
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.fill_mask import fill_mask
@@ -25,11 +25,6 @@ ELECTRA = families.family("electra").config(
     vocab_size=CONFIG.vocab_size, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32,
     max_position_embeddings=32, embedding_size=8,
 )  # fmt: skip
-
-
-def settings(**changes):
-    small = dict(steps=6, interval=2, batch_size=8, learning_rate=5e-3, xla=False)
-    return preset("published", **(small | changes))
 
 
 @pytest.fixture(scope="module")
@@ -82,21 +77,21 @@ def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finishe
 @pytest.mark.slow
 def test_a_run_continues_from_both_parts_of_another(data, finished, tmp_path):
     start, said = finished[0] / "checkpoint", []
-    run = PretrainingRun(start, [data], tmp_path / "run", settings(generator_width=0.5))
+    run = PretrainingRun(start, [data], tmp_path / "run", short_recipe(generator_width=0.5))
     pair = run.trainer(said.append).bert
     assert said == [f"starts from {start}"] and run.generator.hidden_size == 4
     for part, folder in ((pair.discriminator, start), (pair.generator, start / "generator")):
         assert same_weights(weights(part), weights(checkpoints.load(folder)))
     checkpoints.save(pair.discriminator, tmp_path / "alone", checkpoints.load_tokenizer(start))
     assert TrainedWeights(tmp_path / "alone").sha256() != TrainedWeights(start).sha256()
-    PretrainingRun(tmp_path / "alone", [data], tmp_path / "new", settings()).trainer(said.append)
+    PretrainingRun(tmp_path / "alone", [data], tmp_path / "new", short_recipe()).trainer(said.append)
     assert said[1].endswith("; new: generator")
 
 
 @pytest.mark.slow
 def test_a_generator_continues_with_masks_and_the_objective_can_be_chosen(data, finished, tmp_path):
     def objectives(model, **changes):
-        run = PretrainingRun(model, [data], tmp_path / "run", settings(**changes))
+        run = PretrainingRun(model, [data], tmp_path / "run", short_recipe(**changes))
         return [one.name for one in run.objectives]
 
     assert objectives(finished[0] / "checkpoint/generator") == ["masked_lm"]
@@ -123,11 +118,11 @@ def test_an_update_in_parts_and_in_16_bits_has_the_same_losses(data, tmp_path):
 
 
 def test_operations_and_memory_are_those_of_both(data, tmp_path):
-    pair = PretrainingRun(ELECTRA, [data], tmp_path / "run", settings())
+    pair = PretrainingRun(ELECTRA, [data], tmp_path / "run", short_recipe())
     tokens, predicted, hidden, inner = 32, 5, 16, 32
     layer = tokens * (4 * 2 * hidden * hidden + 2 * 2 * hidden * inner) + 2 * 2 * tokens * tokens * hidden
     judging = layer + 2 * tokens * hidden * (hidden + 1)
-    guessing = PretrainingRun(pair.generator, [data], tmp_path / "run", settings(objective="masked-lm"))
+    guessing = PretrainingRun(pair.generator, [data], tmp_path / "run", short_recipe(objective="masked-lm"))
     assert pair.predictions(0) == predicted
     assert pair.update_flops(0) == 3 * 8 * judging + guessing.update_flops(0)
     both, one = (memory_needs(ELECTRA, 8, 32, 5, "float32", generator) for generator in (pair.generator, None))

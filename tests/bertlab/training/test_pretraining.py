@@ -21,7 +21,7 @@ from bertlab.training.presets import PRESETS, PretrainingSettings, preset
 from bertlab.training.pretraining import PretrainingRun, pretrain
 from bertlab.training.runs.curves import read_metrics
 from bertlab.training.runs.models import model_config, trained_weights, without_padding
-from bertlab.training.runs.state import load_mean
+from bertlab.training.runs.state import load_mean, saved_states
 
 
 def settings(**changes):
@@ -129,7 +129,7 @@ def test_a_finished_run_leaves_figures_drawing_logs_and_a_checkpoint_that_fills_
     assert [row["step"] for row in history] == [4, 8, 12]
     assert read_metrics(folder) == history
     assert (folder / "curve.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list((folder / "states").glob("state-*.safetensors"))) == 2
+    assert [path.name for path in saved_states(folder / "states")] == [f"state-{n:08}.safetensors" for n in (8, 12)]
     assert (folder / "checkpoint/model.safetensors").exists()
     bert = checkpoints.load(folder / "checkpoint", "pretraining")
     tokenizer = checkpoints.load_tokenizer(folder / "checkpoint")
