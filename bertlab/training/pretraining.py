@@ -45,7 +45,6 @@ from bertlab.training.devices.utilisation import Throughput, known_peak, trainin
 from bertlab.training.objectives import Objective, collators_of, objectives_for
 from bertlab.training.presets import PretrainingSettings, check_parts
 from bertlab.training.recipes.optimizer import optimizer_of
-from bertlab.training.recipes.schedule import schedule_of
 from bertlab.training.runs.curves import RunFiles
 from bertlab.training.runs.evaluation import check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
@@ -244,7 +243,7 @@ class PretrainingRun:
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
-        optimizer = optimizer_of(recipe, schedule_of(recipe), trainer)
+        optimizer = optimizer_of(recipe, trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
         max_per_call = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL

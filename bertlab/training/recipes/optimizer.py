@@ -12,6 +12,7 @@ from keras import ops
 
 from bertlab.common.devices import on_jax_gpu
 from bertlab.common.errors import MissingDependencyError
+from bertlab.training.recipes.schedule import InverseRoot, WarmupLinearDecay
 
 PUBLISHED = {"weight_decay": 0.01, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-6, "global_clipnorm": 1.0}
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
@@ -145,10 +146,14 @@ def _without_decay(optimizer, model: keras.Model):
     return optimizer
 
 
-def optimizer_of(recipe, learning_rate, model: keras.Model) -> keras.optimizers.Optimizer:
-    """The optimizer that a recipe (`PretrainingSettings`) asks for."""
+def optimizer_of(recipe, model: keras.Model) -> keras.optimizers.Optimizer:
+    """The optimizer, and its learning rate over time, that a recipe (`PretrainingSettings`) asks for."""
+    if recipe.schedule == "inverse-root":
+        rate = InverseRoot(recipe.learning_rate, recipe.warmup_steps)
+    else:
+        rate = WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
     options = {name: getattr(recipe, name) for name in ("weight_decay", "beta_1", "beta_2", "epsilon")}
     options["global_clipnorm"] = recipe.clip_norm
     if recipe.optimizer == "muon":
-        return muon(learning_rate, model, **options)
-    return adamw(learning_rate, model, bias_correction=recipe.bias_correction, **options)
+        return muon(rate, model, **options)
+    return adamw(rate, model, bias_correction=recipe.bias_correction, **options)

@@ -59,13 +59,6 @@ class InverseRoot(keras.optimizers.schedules.LearningRateSchedule):
         return {"peak": self.peak, "warmup_steps": self.warmup_steps}
 
 
-def schedule_of(recipe):
-    """The learning rate over time that a recipe (`PretrainingSettings`) asks for."""
-    if recipe.schedule == "inverse-root":
-        return InverseRoot(recipe.learning_rate, recipe.warmup_steps)
-    return WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
-
-
 def learning_rate_at(step: int, total: int, recipe) -> float:
     """`WarmupLinearDecay` as a number, for a recipe with `learning_rate` and `warmup_share`."""
     warmup = int(recipe.warmup_share * total)

@@ -180,7 +180,7 @@ def test_a_row_that_is_read_several_times_has_one_gradient(name):
 
 def test_muon_is_a_choice_of_the_recipe():
     recipe = PretrainingSettings(optimizer="muon", clip_norm=0.5)
-    optimizer = optimizer_of(recipe, 0.01, new_trainer())
+    optimizer = optimizer_of(recipe, new_trainer())
     assert type(optimizer).__name__ == "Muon" and optimizer.global_clipnorm == 0.5
 
 
