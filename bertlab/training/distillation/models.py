@@ -97,8 +97,8 @@ def same_parts(student: ModelConfig, teacher: ModelConfig) -> bool:
     return same_kinds and student.replace(**depth) == teacher.replace(**depth)
 
 
-def start_from(student, teacher) -> int:
-    """Copies embeddings, some layers and the heads of the teacher to the student; returns the number of weights.
+def start_from(student, teacher) -> None:
+    """Copies embeddings, some layers and the heads of the teacher to the student.
 
     Both are models of `bertlab.models` whose configs have `same_parts`. Parts that the student lacks are left out.
     """
@@ -106,13 +106,11 @@ def start_from(student, teacher) -> int:
     encoder = getattr(teacher, "backbone", teacher).encoder
     if len(encoder.layers_) != teacher.config.num_layers:  # the teacher's steps share layers, and so do the student's
         chosen = range(teacher.config.num_layers)
-    theirs, copied = variables_of(teacher), 0
+    theirs = variables_of(teacher)
     for path, variable in variables_of(student).items():
         source = theirs.get(re.sub(r"/layer_(\d+)/", lambda found: f"/layer_{chosen[int(found[1])]}/", path))
         if source is not None:
             variable.assign(source)
-            copied += 1
-    return copied
 
 
 # === Student and teacher ===
