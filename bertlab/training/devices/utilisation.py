@@ -29,10 +29,9 @@ def forward_flops(
     """Floating-point operations of the matrix products in one pass over one row of T tokens with P predictions.
 
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
-    its own (`flops`). The MLM head works on the predicted positions only, and so does the last layer, which computes
-    keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
-    up embeddings are not counted, as usual; vectors that a network makes of characters are, and so are padded tokens:
-    the device computes them.
+    its own (`flops`). The MLM head works on the predicted positions only; the last layer computes keys and values of
+    all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking up embeddings are
+    not counted, as usual; vectors that a network makes of characters and padded tokens are: the device computes them.
 
     predictions: None for a model without a head, whose last layer computes all positions.
     generator: the configuration of the generator that predicts the P tokens; the model then judges all T.
@@ -42,14 +41,14 @@ def forward_flops(
         judged = detector.backbone.encoder.flops(tokens, tokens) + detector.detection_head.flops(tokens)
         return forward_flops(generator, tokens, predictions) + judged
     model = pretraining_outline(config)
-    embedding = model.backbone.embeddings.flops(tokens) if hasattr(model.backbone.embeddings, "flops") else 0
-    if family_of(config).decoder:  # every token of the target, of which there are P
-        stacks = model.backbone.encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens)
-        return stacks + model.masked_lm_head.flops(predictions)
+    embeddings, encoder = model.backbone.embeddings, model.backbone.encoder
+    below = embeddings.flops(tokens) if hasattr(embeddings, "flops") else 0
     if predictions is None:
-        return embedding + model.backbone.encoder.flops(tokens, tokens)
-    encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
-    return embedding + encoder + model.masked_lm_head.flops(predictions)
+        return below + encoder.flops(tokens, tokens)
+    head = model.masked_lm_head.flops(predictions)
+    if family_of(config).decoder:  # every token of the target, of which there are P
+        return below + encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens) + head
+    return below + encoder.flops(tokens, last_layer_positions(tokens, predictions)) + head
 
 
 def last_layer_positions(tokens: int, predictions: int) -> int:
