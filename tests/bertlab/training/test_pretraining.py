@@ -66,7 +66,7 @@ def test_phases_are_whole_intervals_and_nine_to_one():
     [
         (dict(steps=10, interval=4), "choose 8 or 12 steps"),
         (dict(batch_size=10, accumulation=4), "multiple of 4"),
-        (dict(warmup_share=0.3, stable_share=0.7), "a sum below 1"),
+        (dict(steps=100, warmup_share=0.3, stable_share=0.7), "a sum below 1"),
         (dict(optimizer="muon", bias_correction=False), "choose adamw"),
         (dict(schedule="inverse-root", warmup_share=0.0), "inverse-root: expected a warm-up of at least one step"),
         (dict(schedule="inverse-root", warmup_share=0.1, stable_share=0.1), "inverse-root: .* and stable_share 0, got"),
