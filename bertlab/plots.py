@@ -56,7 +56,7 @@ def training_curves(
 
     marks: steps at which something changed, and what.
 
-    history: rows of `bertlab.training.runs.callbacks.History`; key: masked_lm_loss, masked_lm_accuracy …
+    history: rows of `bertlab.training.runs.loop.Progress`; key: masked_lm_loss, masked_lm_accuracy …
     """
     figure, axes = new_figure(6.2, 3.8)
     history = [row for row in history if key in row]  # not every row has every metric
@@ -189,7 +189,7 @@ def pretraining_runs(
 ):
     """Loss and accuracy of pre-training runs, side by side, each run with its own line style and colour.
 
-    runs: name → rows of `bertlab.training.runs.callbacks.History`. objectives: name → those to draw, such as
+    runs: name → rows of `bertlab.training.runs.loop.Progress`. objectives: name → those to draw, such as
     ["masked_lm", "next_sentence"]; each is a row of the figure. along: step | tokens | seconds. references: the runs
     drawn in grey. Held-out text of your own runs is drawn with dots.
     """

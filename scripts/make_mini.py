@@ -41,7 +41,7 @@ from bertlab.common.progress import track
 from bertlab.families import BertConfig
 from bertlab.models import PreTrainingModel
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
-from bertlab.training.objectives.losses import token_losses, weighted_mean
+from bertlab.training.objectives import token_losses, weighted_mean
 from bertlab.training.recipes.optimizer import muon
 from bertlab.training.runs.curves import METRICS, read_metrics, write_metrics
 from scripts.mini_rows import LONGEST, MIXES, Kind, Marks, Text, examples_of, kinds_of, rows_of

@@ -30,7 +30,7 @@ LIBRARY = (
     "bertlab.data.tasks.metrics_squad", "bertlab.families.bert", "bertlab.layers", "bertlab.models",
     "bertlab.models.outline", "bertlab.tokenizers.wordpiece.basic", "bertlab.tokenizers.wordpiece.encoding",
     "bertlab.tokenizers.wordpiece.graph", "bertlab.tokenizers.wordpiece.learner",
-    "bertlab.training.objectives.losses", "bertlab.training.recipes.optimizer", "bertlab.training.recipes.schedule",
+    "bertlab.training.objectives", "bertlab.training.recipes.optimizer", "bertlab.training.recipes.schedule",
 )  # fmt: skip
 PRELOAD = ("numpy", "tensorflow", "keras", "tensorflow_text", "matplotlib.pyplot", "matplotlib_inline.backend_inline",
            "IPython.core.interactiveshell", "safetensors.numpy", *LIBRARY)  # fmt: skip

@@ -165,7 +165,7 @@ def prepare(settings: RunSettings, cache: Path | None = None, vocabulary: Path =
     from bertlab.data.pretraining.masking import PieceTable
     from bertlab.data.pretraining.settings import ExampleSettings
     from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
-    from bertlab.training.runs.baselines import unigram_baseline
+    from bertlab.training.runs.evaluation import unigram_baseline
 
     tokenizer = WordPieceTokenizer(Vocabulary.from_file(vocabulary))
     table = PieceTable.of(tokenizer.vocabulary)

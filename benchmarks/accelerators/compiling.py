@@ -39,7 +39,7 @@ def choose_kernels_of(card: Card) -> None:
     from jax._src.cudnn import fused_attention_stablehlo as cudnn  # Keras asks these functions, too
 
     from bertlab.layers import activations, attention, normalization
-    from bertlab.training.recipes import gradients
+    from bertlab.training.recipes import optimizer
 
     def is_at_least(capability: str) -> bool:
         return card.capability >= tuple(int(part) for part in capability.split("."))
@@ -48,7 +48,7 @@ def choose_kernels_of(card: Card) -> None:
     cudnn.check_compute_capability = is_at_least
     cudnn.is_cuda_compute_capability_equal = lambda capability: False  # asked about a newer card only
     attention.has_fused_kernel = lambda: is_at_least("8.0")
-    for module in (activations, gradients, normalization):
+    for module in (activations, normalization, optimizer):
         module.on_jax_gpu = lambda: card.kind == "cuda"
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.accelerators.steps import Work, trainer_of
 from benchmarks.speed.pretrain_worker import Job, device, keras_memory, transformers_tuned
-from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.memory import available_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.devices.utilisation import measured_peak
 

@@ -59,8 +59,8 @@ def ours(name: str, job: Job) -> dict:
     from bertlab.models.replaced_tokens import generator_config_of
     from bertlab.training.objectives import objectives_for
     from bertlab.training.recipes.optimizer import adamw
+    from bertlab.training.runs.models import new_model
     from bertlab.training.runs.pretrainer import PreTrainer
-    from bertlab.training.runs.start import new_model
 
     generator = generator_config_of(job.config, GENERATOR_WIDTH) if name == "replaced" else None
     objectives = objectives_for(

@@ -27,7 +27,7 @@ from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import Layout, masked_crc32c
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.models import PreTrainingModel
-from bertlab.training.devices.free_memory import available_memory
+from bertlab.training.devices.memory import available_memory
 from bertlab.training.recipes.optimizer import adamw
 from bertlab.training.runs.pretrainer import PreTrainer
 

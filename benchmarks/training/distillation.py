@@ -23,7 +23,7 @@ from bertlab.common.files import read_json, write_atomically, write_json, write_
 from bertlab.data.pretraining.records import MANIFEST
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.training.distillation.settings import DistillationSettings
-from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.presets import PretrainingSettings
 
 TEACHER = "bertlab-mini"
 TASKS = {"package": 1500, "pairs": 1500}  # name: training rows

@@ -100,8 +100,8 @@ def trained(folder: Path, kind: str, steps: int):
     """The model of a kind, trained on the pairs, or read from its finished run."""
     from bertlab import checkpoints
     from bertlab.families import TransformerConfig
+    from bertlab.training.presets import PretrainingSettings
     from bertlab.training.pretraining import CHECKPOINT, PretrainingRun
-    from bertlab.training.recipes.presets import PretrainingSettings
 
     config = TransformerConfig(
         vocab_size=len((folder / "vocab.txt").read_text().split()), hidden_size=64, num_layers=2, decoder_layers=2,

@@ -11,7 +11,7 @@ from bertlab.cli.pretrain import DATA, LAST, OUT, VALIDATION, trained
 from bertlab.common.backend import load_backend
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.presets import PretrainingSettings
 
 TO = option(
     REQUIRED, "The student: LAYERSxWIDTH, such as 2x128, or the folder of one to train further.", metavar="SIZE"

@@ -160,7 +160,7 @@ def evaluate(
 def _on_examples(model, data, rows, batch_size) -> tuple[dict, str]:
     from bertlab import checkpoints
     from bertlab.training.runs.evaluation import evaluate as judge
-    from bertlab.training.runs.start import model_to_evaluate
+    from bertlab.training.runs.models import model_to_evaluate
 
     tokenizer = checkpoints.load_tokenizer(model) if checkpoints.has_tokenizer(model) else None
     metrics = judge(model_to_evaluate(model), data, rows, batch_size, tokenizer)

@@ -13,7 +13,7 @@ from bertlab.cli.from_signature import REQUIRED, command, is_given, option
 from bertlab.cli.options import MEMORY_CHECK, say
 from bertlab.common.backend import load_backend
 from bertlab.common.errors import DataError
-from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.presets import PretrainingSettings
 
 DATA = option(REQUIRED, "Folder of examples (`bertlab data make`). Repeat for a second phase with longer rows.")
 OUT = option(REQUIRED, "Folder of the run. An interrupted run resumes in it.")
@@ -54,7 +54,7 @@ def trained(train, *arguments, out: Path, settings: PretrainingSettings, **more)
     """Calls a function that pre-trains and returns its history; writes command.toml and yields the last metrics."""
     from keras.callbacks import LambdaCallback
 
-    from bertlab.training.devices.machines import this_machine
+    from bertlab.training.devices.distribution import this_machine
     from bertlab.training.pretraining import CHECKPOINT
 
     begin = LambdaCallback(on_train_begin=lambda logs: write_config(out, settings))
@@ -84,7 +84,7 @@ def _check_masking(data: tuple[Path, ...], settings: PretrainingSettings) -> Non
 
 def _kept(out: Path) -> str:
     from bertlab.training.pretraining import STATES
-    from bertlab.training.runs.callbacks import saved_states
+    from bertlab.training.runs.state import saved_states
 
     states = saved_states(out / STATES)
     if not states:

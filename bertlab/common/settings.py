@@ -9,6 +9,7 @@ command-line option of it, and `to_dict` and `from_dict` are what files hold.
 """
 
 import dataclasses
+import functools
 import types
 import typing
 from dataclasses import dataclass
@@ -49,6 +50,9 @@ def setting(
         shell=shell or {},
     )  # fmt: skip
     return dataclasses.field(default=default, metadata=metadata)
+
+
+rare_setting = functools.partial(setting, rare=True)
 
 
 @dataclass(frozen=True)

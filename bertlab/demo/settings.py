@@ -6,7 +6,7 @@ from typing import NamedTuple
 from bertlab.config import BertConfig
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.training.finetuning import Recipe
-from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.presets import PretrainingSettings
 
 
 class Phase(NamedTuple):

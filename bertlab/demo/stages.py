@@ -23,8 +23,7 @@ from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 from bertlab.training.finetuning import STARTS, finetune
 from bertlab.training.pretraining import pretrain
-from bertlab.training.runs.baselines import unigram_baseline
-from bertlab.training.runs.evaluation import evaluate
+from bertlab.training.runs.evaluation import evaluate, unigram_baseline
 
 EVALUATED_ROWS, EVALUATED_BATCH_SIZE = 40 * 256, 256  # of the held-out examples, at the end
 VALIDATION_ROWS = 1500  # of the labelled task

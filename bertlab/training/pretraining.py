@@ -15,9 +15,7 @@ The run's folder then holds
 """
 
 import hashlib
-from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from pathlib import Path
 
 import keras
@@ -29,42 +27,36 @@ from bertlab.config import ModelConfig
 from bertlab.data.pretraining.collators import ShiftPositions
 from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import MANIFEST, ExampleFiles
-from bertlab.families import DEFAULT, family, family_of
+from bertlab.families import DEFAULT, family, family_of, pretraining_of
+from bertlab.models.replaced_tokens import generator_config_of
 from bertlab.tokenizers.kinds import WORDPIECE
 from bertlab.training.devices.distribution import (
-    check_backend,
     data_parallel,
+    join_machines,
     num_replicas,
     on_several_machines,
     on_this_machine,
 )
 from bertlab.training.devices.failures import backend_errors
-from bertlab.training.devices.free_memory import available_memory
-from bertlab.training.devices.machines import join_machines
-from bertlab.training.devices.memory import check_memory
+from bertlab.training.devices.memory import available_memory, check_memory
 from bertlab.training.devices.precision import policy_of, resolve_precision
 from bertlab.training.devices.utilisation import Throughput, known_peak, training_flops
 from bertlab.training.objectives import Objective, collators_of, objectives_for
+from bertlab.training.presets import PretrainingSettings, check_parts
 from bertlab.training.recipes.optimizer import optimizer_of
-from bertlab.training.recipes.presets import PretrainingSettings
-from bertlab.training.recipes.schedule import schedule_of
-from bertlab.training.runs.callbacks import Alarm, saved_states
 from bertlab.training.runs.curves import RunFiles
-from bertlab.training.runs.evaluation import check_pairs, check_readable, fixed_batches
+from bertlab.training.runs.evaluation import check_readable, fixed_batches
 from bertlab.training.runs.loop import Phase, run_training
-from bertlab.training.runs.pretrainer import PreTrainer
-from bertlab.training.runs.saving import save_trained
-from bertlab.training.runs.start import (
+from bertlab.training.runs.models import (
     GENERATOR,
-    check_optimizer,
-    generator_for,
+    check_same_tokenizer,
     model_config,
     new_model,
+    save_trained,
     trained_weights,
-    with_direction,
 )
-from bertlab.training.runs.state import load_mean
-from bertlab.training.runs.vocabularies import check_same_tokenizer
+from bertlab.training.runs.pretrainer import PreTrainer
+from bertlab.training.runs.state import load_mean, saved_states
 
 RUN, STATES, CHECKPOINT = "run.json", "states", "checkpoint"
 _WITHOUT_EFFECT = ("keep", "divergence_check")  # settings that may change when a run resumes
@@ -109,16 +101,16 @@ class PretrainingRun:
 
     def __init__(self, model, data, out, settings: PretrainingSettings, validation=None):
         self.folder, self.settings = Path(out), settings
-        data = [data] if isinstance(data, (str, Path)) else data
         self.machine = join_machines()
         if not data:
             raise DataError("no data: name at least one folder of examples that `bertlab data make` wrote")
-        self.examples = [ExampleFiles(folder) for folder in data]
-        self.validation = None if validation is None else ExampleFiles(validation)
-        self.tokenizer = self.examples[0].tokenizer
-        held_out = [] if self.validation is None else [self.validation]
-        for files in [*self.examples[1:], *held_out]:
-            check_same_tokenizer(files, self.tokenizer, self.examples[0].folder)
+        every = [ExampleFiles(folder) for folder in ([data] if isinstance(data, (str, Path)) else data)]
+        self.examples, self.validation, self.tokenizer = every[:], None, every[0].tokenizer
+        if validation is not None:
+            self.validation = ExampleFiles(validation)
+            every.append(self.validation)
+        for files in every[1:]:
+            check_same_tokenizer(files.folder, files.tokenizer, self.tokenizer, self.examples[0].folder)
         self.weights = trained_weights(model)
         if self.weights is not None:
             model = self.weights.config
@@ -126,31 +118,22 @@ class PretrainingRun:
         longest = max(files.settings.longest for files in self.examples)
         # BERT's sizes never read this id. With WordPiece it stays 0, so that earlier runs resume.
         pad_id = 0 if self.tokenizer.kind == WORDPIECE else self.tokenizer.vocabulary.pad_id
-        config = model_config(model, settings, len(self.tokenizer.vocabulary), longest, pad_id)
-        self.config = with_direction(config, settings.direction)
-        if longest > self.config.max_tokens:
-            raise ConfigError(
-                f"the rows of the data have {longest} tokens, the model has {self.config.max_tokens} "
-                "positions: make shorter rows or choose a model with more"
-            )
-        positions_after_padding = self.config.max_tokens != self.config.max_position_embeddings
-        if positions_after_padding and self.config.pad_token_id != self.tokenizer.vocabulary.pad_id:
-            raise ConfigError(
-                f"the model's pad_token_id is {self.config.pad_token_id}, but padding has the id "
-                f"{self.tokenizer.vocabulary.pad_id} in the data's vocabulary: write that into the model's config.json"
-            )
-        for files in self.examples:
-            check_pairs(files, self.config)
-        for files in held_out:
+        self.config = model_config(model, settings, len(self.tokenizer.vocabulary), longest, pad_id)
+        for files in every:
             check_readable(files, self.config)
-        check_optimizer(self.config, settings)
+        positions_after_padding = self.config.max_tokens != self.config.max_position_embeddings
+        ours, theirs = self.config.pad_token_id, self.tokenizer.vocabulary.pad_id
+        if positions_after_padding and ours != theirs:
+            raise ConfigError(
+                f"the model's pad_token_id is {ours}, but padding has the id {theirs} in the data's vocabulary: write "
+                "that into the model's config.json"
+            )
         self.generator = self._generator()
         self.objectives = self._objectives()
         self.devices = settings.devices * self.machine.count
-        self._check_devices()
         self.precision = resolve_precision(settings.precision)
         self.phase_steps = settings.steps_of_phases(len(self.examples))
-        self._check_states()
+        self._check_shares()
         older = {"model": family(DEFAULT).config().to_dict(), "settings": PretrainingSettings().to_dict()}
         self.job = Job(out, RUN, self.identity(), defaults=older)  # for folders from before a setting existed
         # A run that ended before it saved a state does not count: its settings may have been the reason.
@@ -158,7 +141,41 @@ class PretrainingRun:
             self.job.check()
 
     def _generator(self) -> ModelConfig | None:
-        return generator_for(self.config, self.settings, self.weights)
+        """The configuration of the generator beside a model that is to find replaced tokens; None for other objectives.
+
+        A generator beside the weights keeps its configuration. Raises ConfigError for a model that cannot have one.
+        """
+        config, objective, weights = self.config, self.settings.objective, self.weights
+        refused = pretraining_of(config).no_objective
+        if objective != "auto" and refused:
+            raise ConfigError(f"objective {objective} is not for a model {refused}: leave it out")
+        of_family = family_of(config).replaced_tokens and not (weights and weights.predicts_tokens)
+        if not (objective == "replaced-tokens" or (objective == "auto" and of_family)):
+            return None
+        if config.causal:
+            raise ConfigError(
+                "a left-to-right model cannot find replaced tokens: use a configuration that is not causal"
+            )
+        if weights and weights.generator:
+            return weights.generator.config
+        return generator_config_of(config, self.settings.generator_width)
+
+    def _check_shares(self) -> None:
+        """Raises ConfigError or DataError for a batch too small for the devices, and a phase too short for a mean."""
+        settings = self.settings
+        check_parts(settings.batch_size, settings.accumulation, settings.devices, self.machine.count)
+        if self.validation is not None and len(self.validation) < self.devices:
+            raise DataError(
+                f"{self.validation.folder}: expected at least {self.devices} rows, one for each device, got "
+                f"{len(self.validation)}; make more"
+            )
+        states = self.phase_steps[-1] // settings.interval  # a mean has none from before the last phase
+        if settings.average_states > states:
+            raise ConfigError(
+                f"average_states {settings.average_states}: expected at most {states}, the number of states that the "
+                f"last phase of {self.phase_steps[-1]} steps with interval {settings.interval} saves; choose a shorter "
+                "interval"
+            )
 
     def _objectives(self) -> tuple[Objective, ...]:
         kind = _kind_of_pairs(self.examples, self.validation)
@@ -166,32 +183,6 @@ class PretrainingRun:
         if smoothing and not family_of(self.config).decoder:
             raise ConfigError(f"label_smoothing {smoothing} is for a model with a decoder: leave it out")
         return objectives_for(self.config, *kind, replaced_tokens=self.generator is not None, label_smoothing=smoothing)
-
-    # --- checks before the start ---
-
-    def _check_devices(self) -> None:
-        check_backend(self.settings.devices)
-        parts = self.settings.accumulation * self.devices
-        if self.settings.batch_size % parts:
-            raise ConfigError(
-                f"batch_size {self.settings.batch_size} cannot be divided into {parts} equal parts (accumulation "
-                f"{self.settings.accumulation} × devices {self.settings.devices} × machines {self.machine.count}): "
-                f"choose a multiple of {parts}"
-            )
-        if self.validation is not None and len(self.validation) < self.devices:
-            raise DataError(
-                f"{self.validation.folder}: expected at least {self.devices} rows, one for each device, got "
-                f"{len(self.validation)}; make more"
-            )
-
-    def _check_states(self) -> None:
-        """Raises ConfigError if the mean of the last states would have some from before the last phase."""
-        number, interval = self.settings.average_states, self.settings.interval
-        if number > (states := self.phase_steps[-1] // interval):
-            raise ConfigError(
-                f"average_states {number}: expected at most {states}, the number of states that the last phase of "
-                f"{self.phase_steps[-1]} steps with interval {interval} saves; choose a shorter interval"
-            )
 
     def identity(self) -> dict:
         """Everything that determines the results of the run, as JSON values."""
@@ -251,7 +242,7 @@ class PretrainingRun:
         recipe = self.settings
         keras.utils.set_random_seed(recipe.seed)
         trainer = PreTrainer(self._model(say), recipe.accumulation, self.objectives)
-        optimizer = optimizer_of(recipe, schedule_of(recipe), trainer)
+        optimizer = optimizer_of(recipe, trainer)
         # TensorFlow cannot wait for other machines inside the loop that runs several steps; PyTorch has no such loop.
         on_torch = keras.backend.backend() == "torch"
         max_per_call = 1 if on_torch or on_several_machines() else _STEPS_PER_CALL
@@ -304,17 +295,13 @@ class PretrainingRun:
             validation = self.validation_batches()
             if validation is not None:
                 validation = on_this_machine(validation)
-            phases = [
-                Phase(steps, lambda step, phase=phase: on_this_machine(self.batches(phase, step)), validation)
-                for phase, steps in enumerate(self.phase_steps)
-            ]
             history = run_training(
                 trainer,
-                phases,
+                [self._phase(number, validation) for number in range(len(self.examples))],
                 interval=self.settings.interval,
                 folder=self.folder / STATES,
-                checks=lambda loop: (self._throughput(), self._alarm(loop)),
                 callbacks=callbacks,
+                divergence_check=self.settings.divergence_check,
                 files=RunFiles(self.folder),
                 keep=max(self.settings.keep, self.settings.average_states),
                 say=say,
@@ -322,31 +309,26 @@ class PretrainingRun:
             )
         if self.machine.is_chief:
             if self.settings.average_states > 1:
-                load_mean(self._last_states(), trainer)
+                self._load_mean(trainer)
             self._save_checkpoint(trainer.bert)
         return history
 
-    def _alarm(self, history):
-        """The callback that stops a run that diverges."""
-        begins = accumulate(self.phase_steps, initial=0)
-        phases = [(begin, str(files.folder)) for begin, files in zip(begins, self.examples)]
-        return Alarm(history, self.objectives[0].name, self.config.vocab_size, phases, self.settings.divergence_check)
-
-    def _throughput(self):
-        """The callback that measures speed; it counts the operations of the phase that a step belongs to."""
-        ends, flops = list(accumulate(self.phase_steps)), list(map(self.update_flops, range(len(self.examples))))
-
-        def flops_at(step: int) -> int:
-            return flops[bisect_right(ends, step)]
-
-        return Throughput(flops_at, self.settings.interval, known_peak(self.precision), self.devices)
+    def _phase(self, number: int, validation) -> Phase:
+        speed = Throughput(self.update_flops(number), known_peak(self.precision), self.devices)
+        return Phase(
+            self.phase_steps[number],
+            lambda step: on_this_machine(self.batches(number, step)),
+            validation,
+            callbacks=(speed,),
+            data=str(self.examples[number].folder),
+        )
 
     def update_flops(self, phase: int) -> int:
         """The operations of one update of a phase."""
         tokens = self.examples[phase].settings.sequence_length
         return training_flops(self.config, self.rows(phase), tokens, self.predictions(phase), self.generator)
 
-    def _last_states(self) -> list[Path]:
+    def _load_mean(self, trainer: PreTrainer) -> None:
         number = self.settings.average_states
         states = saved_states(self.folder / STATES)[-number:]
         if len(states) < number:
@@ -354,7 +336,7 @@ class PretrainingRun:
                 f"{self.folder / STATES}: expected the last {number} states for their mean, got {len(states)}; start "
                 "again in another folder"
             )
-        return states
+        load_mean(states, trainer)
 
     def _save_checkpoint(self, bert) -> None:
         """Saves the model; of a generator and a discriminator the latter, with the former in a folder in its folder."""

@@ -33,9 +33,9 @@ GLOBALS = {"keras": keras, "ops": keras.ops, "np": np} | {
 
 
 def modules_of(package):
-    return [
-        importlib.import_module(f"{package.__name__}.{found.name}") for found in pkgutil.iter_modules(package.__path__)
-    ]
+    """The modules of a package; none of a module, such as `objectives`."""
+    found = pkgutil.iter_modules(getattr(package, "__path__", ()))
+    return [importlib.import_module(f"{package.__name__}.{one.name}") for one in found]
 
 
 MODULES = [

@@ -32,7 +32,7 @@ from bertlab.training.distillation.general import distill
 from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.distillation.task import distill_task
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.presets import PretrainingSettings
 
 folder, out = map(Path, sys.argv[1:])
 

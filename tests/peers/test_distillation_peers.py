@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from keras import ops
 
-from bertlab.training.distillation import losses
+from bertlab.training.distillation import objectives as losses
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.peers

@@ -9,7 +9,7 @@ from layer_case import randomise
 
 from bertlab import models
 from bertlab.families import TransformerConfig
-from bertlab.training.objectives.losses import smoothed_losses
+from bertlab.training.objectives import smoothed_losses
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.peers

@@ -155,7 +155,7 @@ def hidden_rows(run: TrainingRun, secret: bytes, student: str, attempt: str = ""
 def baseline(run: TrainingRun, rows: dict[str, np.ndarray]) -> float:
     """The loss on these rows that a model has to be below: that of the frequencies of the training text's tokens, or of
     an untrained model, for which all tokens are equally likely."""
-    from bertlab.training.runs.baselines import unigram_baseline
+    from bertlab.training.runs.evaluation import unigram_baseline
 
     with _GATHERING:
         training = tokens_of(vocabulary_of(run.starts_from), held_out=False)[1].values

@@ -5,7 +5,7 @@ from keras import ops
 
 from autograde.student.stand_ins.bert import Bert, MlmHead, NspHead
 from bertlab.layers import gather_positions
-from bertlab.training.objectives.losses import token_hits, token_losses, weighted_mean
+from bertlab.training.objectives import token_hits, token_losses, weighted_mean
 
 __all__ = ["PreTrainingModel", "adamw_step", "clip_gradients", "etraining_loss", "gather_positions", "learning_rate",
            "masked_accuracy", "mlm_loss", "nsp_loss", "perplexity", "tokens_and_flops"]  # fmt: skip

@@ -6,7 +6,7 @@ Defaults: Gao et al. 2021, "SimCSE", appendix A: temperature 0.05, batches of 64
 from dataclasses import dataclass
 
 from bertlab.common.settings import Settings, setting
-from bertlab.training.recipes.presets import PRECISIONS, check_parts
+from bertlab.training.presets import PRECISIONS, check_parts
 
 
 @dataclass(frozen=True)

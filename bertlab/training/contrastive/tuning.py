@@ -51,10 +51,10 @@ from bertlab.training.finetuning.optimizer import finetuning_optimizer
 from bertlab.training.finetuning.results import json_values
 from bertlab.training.finetuning.trainer import inputs_of
 from bertlab.training.recipes.schedule import learning_rate_at
-from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
 from bertlab.training.runs.curves import RunFiles, save_figure
-from bertlab.training.runs.loop import Progress, TrainingLoop
-from bertlab.training.runs.metrics import FirstBadStep
+from bertlab.training.runs.loop import Progress, ProgressLines, TrainingLoop
+from bertlab.training.runs.pretrainer import FirstBadStep
+from bertlab.training.runs.state import remove_states, restored_progress
 
 RESULTS, SETTINGS, STATES, LOGS, CURVE = "results.json", "settings.json", "states", "logs", "curve.png"
 ROWS, VECTORS = "rows", "vectors"  # of a batch
@@ -86,7 +86,7 @@ class ContrastiveTuner(InParts, keras.Model):
     def __init__(self, backbone, temperature: float, accumulation: int = 1):
         super().__init__(dtype=backbone.dtype_policy)
         self.backbone, self.temperature, self.accumulation = backbone, temperature, accumulation
-        self.bad_step = FirstBadStep(accumulation, name="bad_step")
+        self.bad_step = FirstBadStep(accumulation)
         self.built = True  # every weight is made in the backbone's constructor
 
     @property

@@ -43,13 +43,8 @@ class InParts:
             return super().train_step(*data)
         *state, batch = data
         batch = batch[0] if isinstance(batch, tuple) else batch  # of `train_on_batch`
-        return distribution.metrics_of_device(accumulated_step(self, *state, batch))
-
-
-def accumulated_step(trainer, *data):
-    """Keras's `train_step` for a batch in `trainer.accumulation` parts on one or several devices."""
-    steps = {"tensorflow": _tensorflow_step, "jax": _jax_step, "torch": _torch_step}
-    return steps[keras.backend.backend()](trainer, *data)
+        step = {"tensorflow": _tensorflow_step, "jax": _jax_step, "torch": _torch_step}[keras.backend.backend()]
+        return distribution.metrics_of_device(step(self, *state, batch))
 
 
 def _parts_and_totals(trainer, batch: dict) -> tuple[dict, dict]:
@@ -75,8 +70,7 @@ def _tensorflow_step(trainer, batch: dict) -> dict:
 
     zeros = [tf.zeros(v.shape, v.dtype) for v in variables]
     start = (tf.constant(0), tf.constant(0.0), zeros)
-    loop = tf.while_loop(lambda k, *_: k < trainer.accumulation, add_part, start, parallel_iterations=1)
-    _, loss, gradients = loop
+    _, loss, gradients = tf.while_loop(lambda k, *_: k < trainer.accumulation, add_part, start, parallel_iterations=1)
     trainer.optimizer.apply_gradients(zip(distribution.shared_gradients(trainer.optimizer, gradients), variables))
     _track_loss(trainer, loss * distribution.num_replicas())  # each replica reports the mean over all
     metrics, bad_step = trainer.get_metrics_result(), trainer.bad_step.name
@@ -102,15 +96,9 @@ def _jax_step(trainer, state, batch: dict):
     def add_part(carried, part):
         loss, gradients, others, metrics = carried
         (_, (part_loss, _, others, metrics)), new = gradient_of(
-            trainable,
-            others,
-            metrics,
-            part | totals,
-            None,
-            None,
-            training=True,
+            trainable, others, metrics, part | totals, None, None, training=True,
             optimizer_variables=optimizer_variables,
-        )
+        )  # fmt: skip
         return (loss + part_loss, [a + b for a, b in zip(gradients, new)], others, metrics), None
 
     zeros = [jax.numpy.zeros_like(v) for v in trainable]

@@ -4,41 +4,136 @@ On JAX the compiler cuts the batch and adds up what must be added (`keras.distri
 every device runs the same step on its own rows (`tf.distribute`), and this module computes the sums that all devices
 need over the whole batch: the number of predictions, and the gradient before it is clipped.
 
-The devices may belong to several machines (see `machines`), on each of which the same command runs: every machine makes
-the same batches and trains on its own rows of them.
+The devices may belong to several machines, on each of which the same command runs: every machine makes the same batches
+and trains on its own rows of them. Which one this is, is read from the variables that cluster managers set. TensorFlow
+reads TF_CONFIG, JSON such as
+
+    {"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}
+
+and Keras on JAX reads KERAS_DISTRIBUTION_JOB_ADDRESSES (the first machine's), …_NUM_PROCESSES and …_PROCESS_ID. The
+first machine is the chief: it alone writes the run's folder. The others read the states there, so all must see it.
 """
 
+import json
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 import keras
+import numpy as np
 
 from bertlab.common.errors import ConfigError
-from bertlab.training.devices.machines import this_machine
+
+TF_CONFIG = "TF_CONFIG"
+NUM_PROCESSES, PROCESS_ID = "KERAS_DISTRIBUTION_NUM_PROCESSES", "KERAS_DISTRIBUTION_PROCESS_ID"
+_EXAMPLE = '{"cluster": {"worker": ["10.0.0.1:2222", "10.0.0.2:2222"]}, "task": {"type": "worker", "index": 0}}'
+
+# === Machines ===
+
+
+@dataclass(frozen=True)
+class Machine:
+    """This machine's number, from 0, among `count` machines."""
+
+    number: int = 0
+    count: int = 1
+
+    @property
+    def is_chief(self) -> bool:
+        """Whether this machine writes the files."""
+        return self.number == 0
+
+
+def this_machine() -> Machine:
+    """This process among all machines, by the variables of its Keras backend. Raises ConfigError for wrong ones."""
+    backend, config = keras.backend.backend(), os.environ.get(TF_CONFIG)
+    if backend == "tensorflow" and config:
+        found, source = _by_tf_config(config), TF_CONFIG
+    elif backend == "jax":
+        texts = os.environ.get(PROCESS_ID, "0"), os.environ.get(NUM_PROCESSES, "1")
+        source = f"{PROCESS_ID} and {NUM_PROCESSES}"
+        try:
+            found = Machine(*map(int, texts))
+        except ValueError:
+            raise ConfigError(f"{source} must be whole numbers, not {texts}") from None
+    else:
+        return Machine()
+    if not 0 <= found.number < found.count:
+        raise ConfigError(f"{source}: there is no machine {found.number} among {found.count}; they count from 0")
+    return found
+
+
+def _by_tf_config(text: str) -> Machine:
+    try:
+        config = json.loads(text)
+        cluster, kind, index = config["cluster"], config["task"]["type"], int(config["task"]["index"])
+        kinds = [name for name in ("chief", "worker") if name in cluster]
+        before = {name: sum(len(cluster[earlier]) for earlier in kinds[:i]) for i, name in enumerate(kinds)}
+        return Machine(before[kind] + index, sum(len(cluster[name]) for name in kinds))
+    except (ValueError, KeyError, TypeError) as error:
+        raise ConfigError(
+            f"{TF_CONFIG} does not name this worker ({type(error).__name__}: {error}): it must be JSON such as "
+            f"{_EXAMPLE}, with a chief or workers only; unset it to use one machine"
+        ) from None
+
+
+def join_machines() -> Machine:
+    """Connects to the other machines, which JAX must do before anything else. Returns this one.
+
+    Waits until all are connected. On TensorFlow they connect when their devices are first used.
+    """
+    here = this_machine()
+    if here.count > 1 and keras.backend.backend() == "jax":
+        import jax
+
+        if not jax.distributed.is_initialized():
+            keras.distribution.initialize()
+    return here
+
+
+def check_same_step(step: int) -> None:
+    """Raises ConfigError when the machines would resume from different steps: they read different folders.
+
+    All machines must call it, inside `data_parallel`.
+    """
+    if this_machine().count == 1:
+        return
+    if keras.backend.backend() == "jax":
+        from jax.experimental.multihost_utils import process_allgather
+
+        steps = process_allgather(np.array([step])).ravel()
+    else:
+        import tensorflow as tf
+
+        steps = tf.distribute.get_strategy().gather(tf.constant([step]), axis=0).numpy()
+    if len(set(steps.tolist())) > 1:
+        raise ConfigError(
+            f"expected one step to resume from on all machines, got {', '.join(map(str, steps))}; all must see the "
+            "same folder of the run"
+        )
+
+
+# === Devices ===
 
 
 @contextmanager
 def data_parallel(devices: int) -> Iterator[None]:
-    """Models made and trained inside use `devices` devices of each machine. Raises ConfigError when there are fewer.
+    """Models made and trained inside use `devices` devices of each machine.
 
-    Without a GPU, TensorFlow divides the processor into that many virtual devices, only for trying things
-    out; with JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that.
+    Without a GPU, TensorFlow divides the processor into that many virtual devices, only for trying things out; with
+    JAX, XLA_FLAGS=--xla_force_host_platform_device_count=N does that. Raises ConfigError when there are fewer, and for
+    several on a backend whose devices cannot share a batch here.
     """
     if devices == 1 and this_machine().count == 1:
         yield
         return
-    check_backend(devices)
-    strategies = {"tensorflow": _tensorflow_scope if this_machine().count == 1 else _machines_scope, "jax": _jax_scope}
-    with strategies[keras.backend.backend()](devices):
+    scopes = {"tensorflow": _tensorflow_scope if this_machine().count == 1 else _machines_scope, "jax": _jax_scope}
+    backend = keras.backend.backend()
+    if backend not in scopes:
+        raise ConfigError(f"expected TensorFlow or JAX for several devices, got {backend}; choose devices=1")
+    with scopes[backend](devices):
         yield
-
-
-def check_backend(devices: int) -> None:
-    """Raises ConfigError for several devices on a backend whose devices cannot share a batch here."""
-    if devices > 1 and keras.backend.backend() not in ("tensorflow", "jax"):
-        raise ConfigError(
-            f"expected TensorFlow or JAX for several devices, got {keras.backend.backend()}; choose devices=1"
-        )
 
 
 @contextmanager
@@ -62,13 +157,19 @@ def _jax_scope(devices: int) -> Iterator[None]:
 def _tensorflow_scope(devices: int) -> Iterator[None]:
     import tensorflow as tf
 
-    names = _tensorflow_devices(devices)
+    cards = tf.config.list_physical_devices("GPU")
+    names = [f"{'GPU' if cards else 'CPU'}:{i}" for i in range(devices)]
+    if cards:
+        _check_number(devices, len(cards))
+    else:
+        host, parts = tf.config.list_physical_devices("CPU")[0], [tf.config.LogicalDeviceConfiguration()] * devices
+        try:
+            tf.config.set_logical_device_configuration(host, parts)
+        except RuntimeError:  # TensorFlow has started: its devices cannot be changed
+            _check_number(devices, len(tf.config.list_logical_devices("CPU")))
     # The reduction that every machine has; with GPUs the strategy's own choice (NCCL) is the faster one.
-    on_host = names[0].startswith("CPU")
-    strategy = tf.distribute.MirroredStrategy(
-        names, cross_device_ops=tf.distribute.ReductionToOneDevice() if on_host else None
-    )
-    with strategy.scope():
+    reduction = None if cards else tf.distribute.ReductionToOneDevice()
+    with tf.distribute.MirroredStrategy(names, cross_device_ops=reduction).scope():
         yield
 
 
@@ -88,27 +189,12 @@ def _machines_scope(devices: int) -> Iterator[None]:
         yield
 
 
-def _tensorflow_devices(devices: int) -> list[str]:
-    import tensorflow as tf
-
-    cards = tf.config.list_physical_devices("GPU")
-    if cards:
-        _check_number(devices, len(cards))
-        return [f"GPU:{i}" for i in range(devices)]
-    host = tf.config.list_physical_devices("CPU")[0]
-    try:
-        tf.config.set_logical_device_configuration(host, [tf.config.LogicalDeviceConfiguration()] * devices)
-    except RuntimeError:  # TensorFlow has started: its devices cannot be changed
-        _check_number(devices, len(tf.config.list_logical_devices("CPU")))
-    return [f"CPU:{i}" for i in range(devices)]
-
-
 def _check_number(wanted: int, found: int) -> None:
     if wanted > found:
         raise ConfigError(f"expected at most {found} devices, got {wanted}; only {found} are visible here")
 
 
-# --- batches ---
+# === Batches ===
 
 
 def on_this_machine(batches):
@@ -149,7 +235,7 @@ def on_devices(batch: dict) -> dict:
     return tf.distribute.get_strategy().experimental_distribute_values_from_function(rows_of)
 
 
-# --- inside a step ---
+# === Inside a step ===
 
 
 def num_replicas() -> int:

@@ -9,13 +9,12 @@ import keras
 
 from bertlab.common.errors import ConfigError
 
-_POLICIES = {"float32": "float32", "float16": "mixed_float16", "bfloat16": "mixed_bfloat16"}
 _LEAST_CAPABILITY = {"bfloat16": (8, 0), "float16": (7, 0)}  # NVIDIA's Ampere; Volta and Turing, such as Colab's T4
 
 
 def policy_of(precision: str) -> str:
     """Keras's dtype policy for float32, float16 or bfloat16."""
-    return _POLICIES[precision]
+    return precision if precision == "float32" else f"mixed_{precision}"
 
 
 def resolve_precision(precision: str) -> str:
@@ -37,21 +36,20 @@ def resolve_precision(precision: str) -> str:
 
 def _device() -> tuple[bool, tuple[int, int] | None]:
     """Whether there is an accelerator, and its compute capability if it is NVIDIA's."""
-    if keras.backend.backend() == "jax":
+    backend = keras.backend.backend()
+    if backend == "jax":
         import jax
 
         device = jax.devices()[0]
-        if device.platform == "cpu":
-            return False, None
         capability = getattr(device, "compute_capability", None)  # such as "7.5"
-        return True, capability and tuple(int(part) for part in capability.split("."))
-    if keras.backend.backend() == "torch":
+        return device.platform != "cpu", capability and tuple(int(part) for part in capability.split("."))
+    if backend == "torch":
         import torch
 
-        return torch.cuda.is_available(), torch.cuda.get_device_capability() if torch.cuda.is_available() else None
+        found = torch.cuda.is_available()
+        return found, torch.cuda.get_device_capability() if found else None
     import tensorflow as tf
 
     cards = tf.config.list_physical_devices("GPU")
-    if not cards:
-        return False, None
-    return True, tf.config.experimental.get_device_details(cards[0]).get("compute_capability")
+    details = tf.config.experimental.get_device_details(cards[0]) if cards else {}
+    return bool(cards), details.get("compute_capability")

@@ -10,10 +10,10 @@ V vocabulary.
 
 import functools
 import time
-from collections.abc import Callable
 
 import keras
 import numpy as np
+from keras import ops
 
 from bertlab.config import ModelConfig
 from bertlab.families import family_of
@@ -29,10 +29,9 @@ def forward_flops(
     """Floating-point operations of the matrix products in one pass over one row of T tokens with P predictions.
 
     A product (m, k) · (k, n) is 2·m·k·n operations (Kaplan et al. 2020, "Scaling Laws", section 2.1); each layer counts
-    its own (`flops`). The MLM head works on the predicted positions only, and so does the last layer, which computes
-    keys and values of all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking
-    up embeddings are not counted, as usual; vectors that a network makes of characters are, and so are padded tokens:
-    the device computes them.
+    its own (`flops`). The MLM head works on the predicted positions only; the last layer computes keys and values of
+    all T but the rest at `last_layer_positions`. Element-wise work, softmax, LayerNorm and looking up embeddings are
+    not counted, as usual; vectors that a network makes of characters and padded tokens are: the device computes them.
 
     predictions: None for a model without a head, whose last layer computes all positions.
     generator: the configuration of the generator that predicts the P tokens; the model then judges all T.
@@ -42,14 +41,14 @@ def forward_flops(
         judged = detector.backbone.encoder.flops(tokens, tokens) + detector.detection_head.flops(tokens)
         return forward_flops(generator, tokens, predictions) + judged
     model = pretraining_outline(config)
-    embedding = model.backbone.embeddings.flops(tokens) if hasattr(model.backbone.embeddings, "flops") else 0
-    if family_of(config).decoder:  # every token of the target, of which there are P
-        stacks = model.backbone.encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens)
-        return stacks + model.masked_lm_head.flops(predictions)
+    embeddings, encoder = model.backbone.embeddings, model.backbone.encoder
+    below = embeddings.flops(tokens) if hasattr(embeddings, "flops") else 0
     if predictions is None:
-        return embedding + model.backbone.encoder.flops(tokens, tokens)
-    encoder = model.backbone.encoder.flops(tokens, last_layer_positions(tokens, predictions))
-    return embedding + encoder + model.masked_lm_head.flops(predictions)
+        return below + encoder.flops(tokens, tokens)
+    head = model.masked_lm_head.flops(predictions)
+    if family_of(config).decoder:  # every token of the target, of which there are P
+        return below + encoder.flops(tokens, tokens) + model.decoder.flops(predictions, tokens) + head
+    return below + encoder.flops(tokens, last_layer_positions(tokens, predictions)) + head
 
 
 def last_layer_positions(tokens: int, predictions: int) -> int:
@@ -72,36 +71,32 @@ class Peak:
     """
 
     def __init__(self, dtype: str = "float32"):
-        self.dtype = dtype
-        self.size, seconds = 512, 0.0
-        while True:
-            seconds = self._seconds()
-            if seconds > 0.05 or self.size == 8192:
-                break
+        self.dtype, self.size = dtype, 512
+        seconds = self._seconds()
+        while seconds <= 0.05 and self.size < 8192:
             self.size *= 2
-        self.best = self._rate(seconds)
+            seconds = self._seconds()
+        self.best = 2 * self.size**3 / seconds
 
     def measure(self, wait: float = 0.0) -> float:
         """Measures again, with a few products, unless `wait` seconds have not passed; returns the best rate so far."""
         if time.monotonic() - self._measured >= wait:
-            self.best = max(self.best, self._rate(self._seconds()))
+            self.best = max(self.best, 2 * self.size**3 / self._seconds())
         return self.best
 
-    def _rate(self, seconds: float) -> float:
-        return 2 * self.size**3 / seconds
-
     def _seconds(self) -> float:
-        product = _product_of(self.size, self.dtype)
-        product()  # the first one is slower: kernels are chosen and memory is taken
-        seconds = min(_time_of(product) for _ in range(3))
+        values = np.random.default_rng(0).normal(size=(self.size, self.size)).astype("float32")
+        matrix, times = ops.cast(ops.convert_to_tensor(values), self.dtype), []
+        for _ in range(4):
+            start = time.perf_counter()
+            result = ops.matmul(matrix, matrix)
+            float(ops.convert_to_numpy(ops.cast(result[0, 0], "float32")))  # waits for the device
+            times.append(time.perf_counter() - start)
         self._measured = time.monotonic()
-        return seconds
+        return min(times[1:])  # the first one is slower: kernels are chosen and memory is taken
 
 
-@functools.cache
-def known_peak(dtype: str) -> Peak:
-    """The `Peak` of this process for a dtype: all of its runs improve the same one."""
-    return Peak(dtype)
+known_peak = functools.cache(Peak)  # the one of this process for a dtype: all of its runs improve it
 
 
 def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
@@ -112,30 +107,6 @@ def measured_peak(dtype: str = "float32", seconds: float = 1.0) -> float:
     return peak.best
 
 
-def _product_of(size: int, dtype: str):
-    rng = np.random.default_rng(0)
-    matrix = keras.ops.cast(keras.ops.convert_to_tensor(rng.normal(size=(size, size)).astype("float32")), dtype)
-
-    def product():
-        result = keras.ops.matmul(matrix, matrix)
-        return float(keras.ops.convert_to_numpy(keras.ops.cast(result[0, 0], "float32")))  # waits for the device
-
-    return product
-
-
-def _time_of(function) -> float:
-    start = time.perf_counter()
-    function()
-    return time.perf_counter() - start
-
-
-def seconds_waited() -> float:
-    """See `bertlab.data.pretraining.datasets`, which needs TensorFlow."""
-    from bertlab.data.pretraining import datasets
-
-    return datasets.seconds_waited()
-
-
 class Throughput(keras.callbacks.Callback):
     """Adds metrics to the logs that the other callbacks read: tokens_per_second, without padding; peak_share; and
     data_wait_share, the part of the time in which the model waited for a batch.
@@ -143,32 +114,31 @@ class Throughput(keras.callbacks.Callback):
     Comes first in the list. The time counts from the end of an interval's first bundle of steps, so that compiling,
     validation and saving before it are not included.
 
-    flops_at: gives the operations of a step (see `training_flops`). interval: steps in a Keras epoch.
-    peak: `Peak` of one device. devices: the number that share a step, on all machines.
+    flops: the operations of a step (see `training_flops`). peak: `Peak` of one device. devices: the number that share
+    a step, on all machines.
     """
 
-    def __init__(self, flops_at: Callable[[int], float], interval: int, peak: Peak, devices: int = 1):
+    def __init__(self, flops: float, peak: Peak, devices: int = 1):
+        from bertlab.data.pretraining.datasets import seconds_waited  # needs TensorFlow
+
         super().__init__()
-        self.flops_at, self.interval, self.peak, self.devices = flops_at, interval, peak, devices
+        self.flops, self.peak, self.devices, self._waited = flops, peak, devices, seconds_waited
 
     def on_epoch_begin(self, epoch, logs=None):
-        self._flops = self.flops_at(epoch * self.interval)
         self._highest = self.peak.measure(wait=SECONDS_BETWEEN_PEAKS) * self.devices
-        self._start = None
-        self._measured = {}
+        self._start, self._measured = None, {}
 
     def on_train_batch_end(self, batch, logs=None):
         now, tokens = time.perf_counter(), float(logs["tokens"]) * num_replicas()  # a step reports their mean
         if self._start is None:
-            self._start = now, tokens, batch, seconds_waited()
+            self._start = now, tokens, batch, self._waited()
             return
         start, tokens_before, batch_before, waited_before = self._start
         seconds = now - start
-        flops = (batch - batch_before) * self._flops
         self._measured = {
             "tokens_per_second": (tokens - tokens_before) / seconds,
-            "peak_share": flops / seconds / self._highest,
-            "data_wait_share": (seconds_waited() - waited_before) / seconds,
+            "peak_share": (batch - batch_before) * self.flops / seconds / self._highest,
+            "data_wait_share": (self._waited() - waited_before) / seconds,
         }
         logs.update(self._measured)
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bertlab import checkpoints
-from bertlab.checkpoints.opening import find, open_checkpoint
+from bertlab.checkpoints.opening import find
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.config import ModelConfig
 from bertlab.families import pretraining_of
@@ -17,21 +17,23 @@ from bertlab.models import Backbone, PreTrainingModel
 from bertlab.models.outline import parameter_count
 from bertlab.training.devices.precision import policy_of
 from bertlab.training.devices.utilisation import forward_flops
-from bertlab.training.distillation.models import StudentAndTeacher, check_layers, reading_memory
-from bertlab.training.distillation.objectives import AttentionScores, Direction, HiddenStates, SoftTargets
-from bertlab.training.distillation.settings import DistillationSettings
-from bertlab.training.distillation.student import (
+from bertlab.training.distillation.models import (
     Size,
+    StudentAndTeacher,
+    check_layers,
     chosen_student,
+    reading_memory,
     same_parts,
     start_from,
     start_layers,
     student_config,
 )
+from bertlab.training.distillation.objectives import AttentionScores, Direction, HiddenStates, SoftTargets
+from bertlab.training.distillation.settings import DistillationSettings
 from bertlab.training.objectives import MaskedLM, Objective
+from bertlab.training.presets import PretrainingSettings
 from bertlab.training.pretraining import PretrainingRun
-from bertlab.training.recipes.presets import PretrainingSettings
-from bertlab.training.runs.start import TrainedWeights, scaled_range
+from bertlab.training.runs.models import TrainedWeights, shaped
 
 
 def distill(
@@ -71,27 +73,28 @@ class DistillationRun(PretrainingRun):
     def __init__(self, teacher, to, data, out, settings, distillation: DistillationSettings, validation=None):
         self.distillation = distillation.for_stage("general")
         self.layers = distillation.losses == "layers"
+        # The class of student and teacher, and its options.
+        self.kind = (Backbone, {"pooler": False}) if self.layers else (PreTrainingModel, {"next_sentence": False})
         self.teacher = TrainedWeights(find(teacher))
-        _check_teacher(self.teacher, self.layers)
+        _check_fills_masks(self.teacher.config, self.teacher.path, "teacher")
+        if not (self.layers or self.teacher.predicts_tokens):
+            generator = self.teacher.generator
+            beside = f"its generator {generator.path}" if generator else "a pre-trained model"
+            raise CheckpointError(
+                f"{self.teacher.path}: expected a teacher with a masked-language-model head, got a model of the kind "
+                f"{self.teacher.kind}; choose {beside}, losses layers, or the task stage for a fine-tuned one"
+            )
         student = chosen_student(to)
         if isinstance(student, Size):
-            student = student_config(self.teacher.config, student, self.distillation.heads)
-            student = student.replace(hidden_dropout=settings.dropout, attention_dropout=settings.dropout)
-            if settings.width_scaled_init:
-                student = student.replace(initializer_range=scaled_range(student.hidden_size))
+            student = shaped(student_config(self.teacher.config, student, self.distillation.heads), settings)
         super().__init__(student, data, out, settings, validation)
         _check_fills_masks(self.config, to, "student")
         if self.layers:
             check_layers(self.config, self.teacher.config)
-        self._check_vocabularies()
-
-    def _check_vocabularies(self) -> None:
-        """Raises DataError or ConfigError unless both know the data's tokens; their tables may be padded differently.
-
-        Of a model without a tokenizer beside it only the size of its table is known.
-        """
         for files in self.examples:
             self.teacher.check_tokenizer(files)
+        # Both know the data's tokens, and their tables may be padded differently. Of a model without a tokenizer beside
+        # it only the size of its table is known.
         ours, theirs = self.config.vocab_size, self.teacher.config.vocab_size
         folders = [self.teacher.path, (self.weights or self.teacher).path]
         if ours != theirs and not all(checkpoints.has_tokenizer(folder) for folder in folders):
@@ -129,7 +132,7 @@ class DistillationRun(PretrainingRun):
         if missing:
             raise CheckpointError(f"{self.teacher.path}: has no {missing[0]}; expected a whole teacher")
         if self.weights is None:
-            its_class, options = self._kind
+            its_class, options = self.kind
             student = its_class(self.config, dtype=dtype, **options)
             say(self._start(student, teacher))
         else:
@@ -146,21 +149,9 @@ class DistillationRun(PretrainingRun):
         at_all_tokens, pieces = self.distillation.soft_positions == "all", len(self.tokenizer.vocabulary)
         return StudentAndTeacher(student, teacher, self.layers, at_all_tokens, pieces)
 
-    def predictions(self, phase: int) -> int | None:
-        """None where the layers are compared: all positions are computed, and there is no head."""
-        if self.layers:
-            return None
-        settings = self._masking(self.examples[phase])
-        return max(objective.predictions(settings) for objective in self.objectives)
-
-    @property
-    def _kind(self) -> tuple[type, dict]:
-        """The class of student and teacher, and its options."""
-        return (Backbone, {"pooler": False}) if self.layers else (PreTrainingModel, {"next_sentence": False})
-
     def _load(self, weights: TrainedWeights, dtype) -> tuple:
         """A model with the weights of a checkpoint, and the paths of those that it lacks."""
-        its_class, options = self._kind
+        its_class, options = self.kind
         model = checkpoints.load(weights.path, its_class, strict=False, padded_vocabulary=True, dtype=dtype, **options)
         return model, model.load_report.missing
 
@@ -171,8 +162,15 @@ class DistillationRun(PretrainingRun):
         if not same_parts(student.config, teacher.config):
             return "the student starts from fresh weights: its layers have another shape or kind than the teacher's"
         start_from(student, teacher)
-        chosen = start_layers(student.config.num_layers, teacher.config.num_layers)
+        chosen = start_layers(student.config, teacher.config)
         return f"the student starts from the teacher's layers {', '.join(map(str, chosen))} (counted from 0)"
+
+    def predictions(self, phase: int) -> int | None:
+        """None where the layers are compared: all positions are computed, and there is no head."""
+        if self.layers:
+            return None
+        settings = self._masking(self.examples[phase])
+        return max(objective.predictions(settings) for objective in self.objectives)
 
     def _free_memory(self, phase: int) -> int | None:
         """Without what the teacher takes: its weights, and what it takes to read a part of a batch."""
@@ -190,27 +188,8 @@ class DistillationRun(PretrainingRun):
         of_teacher = forward_flops(self.teacher.config, tokens, self.predictions(phase))
         return super().update_flops(phase) + self.rows(phase) * of_teacher
 
-    def _alarm(self, history):
-        """Without comparing the losses of layers with a random guess, which they have not."""
-        alarm = super()._alarm(history)
-        if not self.objectives[0].over_vocabulary:
-            alarm.rising = False
-        return alarm
-
     def _save_checkpoint(self, bert: StudentAndTeacher) -> None:
         super()._save_checkpoint(bert.student)
-
-
-def _check_teacher(teacher: TrainedWeights, layers: bool) -> None:
-    """Raises ConfigError for a teacher that fills in no masks, CheckpointError for one without the needed head."""
-    _check_fills_masks(teacher.config, teacher.path, "teacher")
-    kind = open_checkpoint(teacher.path).kind
-    if not layers and kind != "pretraining":
-        beside = f"its generator {teacher.generator.path}" if teacher.generator else "a pre-trained model"
-        raise CheckpointError(
-            f"{teacher.path}: expected a teacher with a masked-language-model head, got a model of the kind {kind}; "
-            f"choose {beside}, losses layers, or the task stage for a fine-tuned one"
-        )
 
 
 def _check_fills_masks(config: ModelConfig, path: str | Path, whose: str) -> None:

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bertlab.common.settings import Settings, setting
+from bertlab.common.settings import Settings, rare_setting, setting
 
 LOSSES = ("outputs", "layers")
 
@@ -27,28 +27,24 @@ class DistillationSettings(Settings):
 
     losses: str = setting("outputs", "Learn from the teacher's outputs or from its layers.", choices=LOSSES)
     temperature: float = setting(2.0, "Divide the logits of both by this number before the softmax.", above=0)
-    soft_factor: float | None = setting(
-        None, "Factor of the soft targets' loss. [5; distill-task 0.5]", at_least=0, rare=True
+    soft_factor: float | None = rare_setting(
+        None, "Factor of the soft targets' loss. [5; distill-task 0.5]", at_least=0
     )
-    hard_factor: float | None = setting(
-        None, "Factor of the right answers' loss: masked tokens or labels. [2; distill-task 0.5]", at_least=0, rare=True
+    hard_factor: float | None = rare_setting(
+        None, "Factor of the right answers' loss: masked tokens or labels. [2; distill-task 0.5]", at_least=0
     )
-    cosine_factor: float = setting(1.0, "Factor of the loss of the last layer's direction.", at_least=0, rare=True)
-    attention_factor: float = setting(
-        1.0, "Factor of the attention scores' loss (--losses layers).", at_least=0, rare=True
-    )
-    hidden_factor: float = setting(1.0, "Factor of the hidden states' loss (--losses layers).", at_least=0, rare=True)
-    soft_positions: str = setting(
+    cosine_factor: float = rare_setting(1.0, "Factor of the loss of the last layer's direction.", at_least=0)
+    attention_factor: float = rare_setting(1.0, "Factor of the attention scores' loss (--losses layers).", at_least=0)
+    hidden_factor: float = rare_setting(1.0, "Factor of the hidden states' loss (--losses layers).", at_least=0)
+    soft_positions: str = rare_setting(
         "all", "Compare the probabilities at all tokens, as published, or only at the masked ones.",
-        choices=("all", "masked"), rare=True,
+        choices=("all", "masked"),
     )  # fmt: skip
     start: str = setting(
         "layers", "Start from layers of the teacher, where they fit, or from fresh weights.",
         choices=("layers", "fresh"),
     )  # fmt: skip
-    heads: int | None = setting(
-        None, "Number of attention heads of the student. [as its teacher]", at_least=1, rare=True
-    )
+    heads: int | None = rare_setting(None, "Number of attention heads of the student. [as its teacher]", at_least=1)
 
     def for_stage(self, stage: str) -> "DistillationSettings":
         """The settings with the stage's own defaults filled in."""

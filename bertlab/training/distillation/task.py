@@ -3,42 +3,64 @@
 It is a fine-tuning with another loss (see `bertlab.training.finetuning.experiment`): same runs, states and files. The
 teacher's outputs on the training rows are computed once and kept in OUT/teacher.safetensors; hidden states and
 attention scores are too large for that, so a teacher whose layers are learned from reads every batch.
+
+Letters: N rows, B rows of a batch, T tokens, C classes.
 """
 
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+import keras
+import numpy as np
 from keras import ops
 
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import kind_of, model_class, variables_of
 from bertlab.checkpoints.opening import find
-from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.checkpoints.stored import open_safetensors, write_safetensors
+from bertlab.common.errors import CheckpointError, DataError
 from bertlab.common.progress import bar
+from bertlab.data.tasks.features import Batch, Features
 from bertlab.data.tasks.rows import TaskData
+from bertlab.models import QuestionAnswerer, TokenClassifier
+from bertlab.models.base import INPUT_NAMES
 from bertlab.training.devices.distribution import data_parallel
 from bertlab.training.devices.precision import policy_of
-from bertlab.training.distillation.kept import taught_rows
-from bertlab.training.distillation.models import check_layers, reading_memory
-from bertlab.training.distillation.settings import DistillationSettings
-from bertlab.training.distillation.student import (
+from bertlab.training.distillation.models import (
     Size,
+    check_layers,
     chosen_student,
+    compared_layers,
+    projection,
+    reading_memory,
     same_parts,
     start_from,
     student_config,
 )
-from bertlab.training.distillation.tuner import LayerTuner, SoftTuner
+from bertlab.training.distillation.objectives import AttentionScores, HiddenStates, label_losses, soft_target_losses
+from bertlab.training.distillation.settings import DistillationSettings
+from bertlab.training.finetuning.batches import outputs_of
 from bertlab.training.finetuning.experiment import Experiment
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import STARTS, Recipe
 from bertlab.training.finetuning.task_info import load_info
-from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
-from bertlab.training.finetuning.trainer import FineTuner
-from bertlab.training.runs.start import TrainedWeights
-from bertlab.training.runs.vocabularies import treatment
+from bertlab.training.finetuning.task_kinds import (
+    MultiLabel,
+    Questions,
+    Regression,
+    TaskInfo,
+    TaskKind,
+    task_kind_of,
+)
+from bertlab.training.finetuning.trainer import TOTAL, FineTuner, targets_of
+from bertlab.training.objectives import real_tokens, weighted_mean
+from bertlab.training.runs.models import TrainedWeights, check_same_tokenizer
 
+TAUGHT = "teacher_"  # before the names of the teacher's outputs in a batch
+NEVER = -1e4  # the teacher's logit of a token that its row does not have: exp(NEVER) is 0
+_ROWS = 64  # read together
+_MADE_FROM = "made_from"  # in the file's metadata
 KEPT = "teacher.safetensors"
 
 
@@ -93,9 +115,10 @@ class TaskDistillation(Experiment):
         self.student = chosen_student(to)
         self.teacher = checkpoints.load(self.teacher_folder, padded_vocabulary=True)
         check_task(load_info(self.teacher_folder, self.teacher), task, self.teacher_folder)
-        if not isinstance(self.student, Size):
-            _check_tokenizers(self.student, self.teacher_folder)
         start = self.teacher_folder if isinstance(self.student, Size) else self.student
+        tokenizers = map(checkpoints.load_tokenizer, (start, self.teacher_folder))
+        remedy = "distill from a teacher that reads text as the student does"
+        check_same_tokenizer(start, *tokenizers, f"its teacher {self.teacher_folder}", remedy)
         super().__init__(start, {task.name: task}, out, recipe, {}, say)
         if kind_of(self.teacher) != self.group.model_kind:
             raise CheckpointError(
@@ -179,16 +202,164 @@ def check_task(info: TaskInfo, task: TaskData, teacher: Path) -> None:
         )
 
 
-def _check_tokenizers(student: Path, teacher: Path) -> None:
-    """Raises ConfigError unless both have the same vocabulary and treat capitals and accents alike."""
-    own, theirs = checkpoints.load_tokenizer(student), checkpoints.load_tokenizer(teacher)
-    if own.kind != theirs.kind or own.vocabulary != theirs.vocabulary:
-        raise ConfigError(
-            f"{student}: expected a student with the vocabulary of its teacher {teacher}, got another; distill from a "
-            "teacher with the same vocabulary"
-        )
-    if hasattr(own, "lowercase") and treatment(own) != treatment(theirs):  # others do nothing to the text
-        raise ConfigError(
-            f"{student}: expected a student that reads text {treatment(theirs)}, as its teacher {teacher}, got "
-            f"one that reads it {treatment(own)}; distill from a teacher that reads text as the student does"
-        )
+# === The model that a step trains ===
+
+
+class SoftTuner(FineTuner):
+    """Learns from a teacher's kept outputs, which are in the batch, and from the labels.
+
+    The loss is soft_factor · T² · KL + hard_factor · the task's own loss. Of numbers, the soft loss is the squared
+    difference from the teacher's number. settings: factors, temperature. The other arguments: those of `FineTuner`.
+    """
+
+    def __init__(self, settings: DistillationSettings, *arguments):
+        super().__init__(*arguments)
+        self.settings = settings
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        targets, total = targets_of(x), x.get(TOTAL)
+        hard = self.task_kind.loss(targets, y_pred, self.class_weights, total)
+        weights = self.task_kind.weights(targets, self.class_weights)
+        soft = weighted_mean(soft_losses(self.task_kind, x, y_pred, self.settings.temperature), weights, total)
+        loss = self.settings.soft_factor * soft + self.settings.hard_factor * hard
+        self.bad_step.update_state(loss)
+        return loss
+
+
+def soft_losses(task_kind: TaskKind, batch: dict, outputs, temperature: float):
+    """The soft loss of every item of a batch, in the shape of the problem's weights."""
+
+    def taught(name):  # rows that fill a batch up have NaN, and no weight
+        values = batch[TAUGHT + name]
+        return ops.where(ops.isnan(values), 0.0, values)
+
+    if isinstance(task_kind, Questions):
+        names = ("start_logits", "end_logits")
+        return sum(soft_target_losses(outputs[name], taught(name), temperature) for name in names) / 2  # (B,)
+    if isinstance(task_kind, Regression):
+        return ops.square(ops.cast(outputs[:, 0], "float32") - taught("logits")[:, 0])  # (B,)
+    if isinstance(task_kind, MultiLabel):
+        return label_losses(outputs, taught("logits"), temperature)  # (B, C)
+    return soft_target_losses(outputs, taught("logits"), temperature)  # (B,), of tagging (B, T)
+
+
+class LayerTuner(FineTuner):
+    """Learns from the layers of a fine-tuned teacher that reads each batch too; its head stays as it is.
+
+    A projection to the teacher's width is trained beside the model where it is narrower.
+    settings: the factors. The other arguments are those of `FineTuner`.
+    """
+
+    def __init__(self, teacher: keras.Model, settings: DistillationSettings, *arguments):
+        super().__init__(*arguments)
+        self.teacher, teacher.trainable = teacher, False
+        self.objectives = HiddenStates(settings.hidden_factor), AttentionScores(settings.attention_factor)
+        self.projection = self._new_projection()
+        self.model.head.trainable = False
+        if self.model.backbone.pooler is not None:
+            self.model.backbone.pooler.trainable = False
+
+    def _new_projection(self):
+        return projection(self.model.config, self.teacher.config, self.model.dtype_policy)
+
+    @property
+    def fixed_variables(self) -> list:
+        """The teacher's variables, which are loaded from its own files."""
+        return self.teacher.variables
+
+    def begin(self) -> None:
+        if self.projection is not None:
+            self.projection.set_weights(self._new_projection().get_weights())
+
+    def call(self, batch, training=False):
+        if not training:
+            return super().call(batch)
+        tokens = ops.shape(batch["input_ids"])[-1]
+        inputs = {name: ops.reshape(batch[name], (-1, tokens)) for name in INPUT_NAMES if name in batch}  # choices too
+        return compared_layers(self.model.backbone, self.teacher.backbone, inputs, self.projection, training=True)
+
+    def compute_loss(self, x=None, y=None, y_pred=None, sample_weight=None, training=True):
+        states, scores = (objective.factor * objective.losses(x, y_pred) for objective in self.objectives)  # (B, T)
+        loss = weighted_mean(states + scores, self._weights(x), x.get(TOTAL))
+        self.bad_step.update_state(loss)
+        return loss
+
+    def with_totals(self, batch: dict) -> dict:
+        return {**batch, TOTAL: ops.sum(self._weights(batch))}
+
+    def _weights(self, batch: dict):
+        """1 at the real tokens of real rows, 0 at padding and in rows that fill a batch up: (B, T)."""
+        items = self.task_kind.weights(targets_of(batch))  # (B, …)
+        rows = ops.shape(items)[0]
+        is_row = ops.cast(ops.max(ops.reshape(items, (rows, -1)), axis=1) > 0, "float32")  # (B,)
+        tokens = real_tokens(batch)  # (B, T), of multiple choice (B, C, T)
+        weighed = ops.reshape(tokens, (rows, -1)) * is_row[:, None]
+        return ops.reshape(weighed, (-1, ops.shape(tokens)[-1]))
+
+
+# === The teacher's outputs, kept: the rows are the same in every epoch and every run ===
+
+
+class TaughtFeatures:
+    """Tokenized rows with the teacher's outputs: a batch's targets are a dict of both.
+
+    features: the rows. outputs: name → (N, …) float32, or for an output of each token (N, T) or (N, T, C) with `NEVER`
+    behind the end of a row. per_token: whether they are outputs of each token, cut or padded to a batch's length.
+    """
+
+    def __init__(self, features: Features, outputs: dict[str, np.ndarray], per_token: bool):
+        self._features, self.outputs, self.per_token = features, outputs, per_token
+
+    def __getattr__(self, name):
+        return getattr(self._features, name)
+
+    def __len__(self) -> int:
+        return len(self._features)
+
+    def batch(self, indices, length: int) -> Batch:
+        inputs, targets = self._features.batch(indices, length)
+        targets = targets if isinstance(targets, dict) else {"targets": targets}
+        for name, values in self.outputs.items():
+            values = values[indices]
+            targets = targets | {TAUGHT + name: _padded(values, length) if self.per_token else values}
+        return inputs, targets
+
+
+def taught_rows(
+    teacher: keras.Model,
+    features: Features,
+    limit: int,
+    file: Path,
+    made_from: str,
+    advance: Callable[[int], object],
+) -> TaughtFeatures:
+    """Rows with the outputs of a model; these are read from `file`, or computed and written there.
+
+    limit: the longest row. made_from: identifies teacher and rows; a file of others, or a damaged one, is made again.
+    advance: called with the number of rows that have been read.
+    """
+    per_token = isinstance(teacher, (QuestionAnswerer, TokenClassifier))
+    try:
+        tensors, metadata = open_safetensors(file)
+        if metadata.get(_MADE_FROM) == made_from:
+            return TaughtFeatures(features, {name: tensor.read() for name, tensor in tensors.items()}, per_token)
+    except CheckpointError:  # missing or damaged
+        pass
+    rows = outputs_of(teacher.predict_on_batch, features, _ROWS, limit, advance)
+    rows = [row if isinstance(row, dict) else {"logits": row} for row in rows]
+    lengths, arrays = features.lengths, {}
+    for name in rows[0]:
+        values = [row[name] for row in rows]
+        if per_token:
+            longest = int(lengths.max())
+            values = [_padded(one[None, :length], longest)[0] for one, length in zip(values, lengths)]
+        arrays[name] = np.stack(values)
+    write_safetensors(file, arrays, {_MADE_FROM: made_from})
+    return TaughtFeatures(features, arrays, per_token)
+
+
+def _padded(values: np.ndarray, length: int) -> np.ndarray:
+    """Rows (N, T, …) in another length: cut, or filled up with `NEVER`."""
+    values = values[:, :length]
+    missing = ((0, 0), (0, length - values.shape[1])) + ((0, 0),) * (values.ndim - 2)
+    return np.pad(values, missing, constant_values=NEVER)

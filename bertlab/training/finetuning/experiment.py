@@ -36,8 +36,7 @@ from bertlab.common.job import Job
 from bertlab.common.progress import bar
 from bertlab.data.tasks.rows import TaskData, check_rows
 from bertlab.training.devices.distribution import data_parallel
-from bertlab.training.devices.free_memory import available_memory
-from bertlab.training.devices.memory import check_memory
+from bertlab.training.devices.memory import available_memory, check_memory
 from bertlab.training.devices.precision import resolve_precision
 from bertlab.training.finetuning import adapters
 from bertlab.training.finetuning.batches import padded_length
@@ -56,8 +55,8 @@ from bertlab.training.finetuning.trainer import (
     steps_in,
     trained_parameters,
 )
-from bertlab.training.runs.callbacks import ProgressLines
 from bertlab.training.runs.curves import RunFiles
+from bertlab.training.runs.loop import ProgressLines
 from bertlab.training.runs.state import value_of
 
 RESULTS, SETTINGS = "results.json", "settings.json"

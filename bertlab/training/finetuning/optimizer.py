@@ -9,12 +9,11 @@ import keras
 from keras import ops
 
 from bertlab.common.errors import ConfigError
-from bertlab.training.recipes.gradients import FewKernels, SummedRows
-from bertlab.training.recipes.optimizer import is_decayed
+from bertlab.training.recipes.optimizer import PreparedGradients, is_decayed
 
 
 @keras.saving.register_keras_serializable("bertlab")
-class LayerwiseAdamW(FewKernels, SummedRows, keras.optimizers.Adam):
+class LayerwiseAdamW(PreparedGradients, keras.optimizers.Adam):
     """Adam with decoupled weight decay and a factor on the learning rate of each variable.
 
     Args:

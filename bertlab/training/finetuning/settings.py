@@ -10,7 +10,7 @@ from itertools import product
 
 from bertlab.common.errors import ConfigError
 from bertlab.common.settings import Settings, setting
-from bertlab.training.recipes.presets import PRECISIONS, check_parts
+from bertlab.training.presets import PRECISIONS, check_parts
 
 STARTS = ("pre-trained", "from scratch")
 

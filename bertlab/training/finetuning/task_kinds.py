@@ -33,7 +33,7 @@ from bertlab.data.tasks.windows import (
     make_windows,
     no_answer_scores,
 )
-from bertlab.training.objectives.losses import token_losses, weighted_mean
+from bertlab.training.objectives import token_losses, weighted_mean
 
 EITHER = "sentence or pair"  # the shape of a classifier whose folder does not say which of the two it reads
 

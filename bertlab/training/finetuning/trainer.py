@@ -44,11 +44,10 @@ from bertlab.training.finetuning.settings import Recipe
 from bertlab.training.finetuning.task_group import TaskGroup
 from bertlab.training.finetuning.task_kinds import Decoded, Encoded
 from bertlab.training.recipes.schedule import learning_rate_at
-from bertlab.training.runs.callbacks import ProgressLines, restored_progress
 from bertlab.training.runs.curves import RunFiles
-from bertlab.training.runs.loop import Progress, TrainingLoop
-from bertlab.training.runs.metrics import FirstBadStep
-from bertlab.training.runs.state import value_of
+from bertlab.training.runs.loop import Progress, ProgressLines, TrainingLoop
+from bertlab.training.runs.pretrainer import FirstBadStep
+from bertlab.training.runs.state import restored_progress, value_of
 
 PREDICTED_BATCH_SIZE = 64  # rows
 TARGETS, TOTAL = "targets", "targets_total"
@@ -68,7 +67,7 @@ class FineTuner(InParts, keras.Model):
         super().__init__(dtype=model.dtype_policy)
         self.model, self.task_kind, self.class_weights = model, task_kind, class_weights
         self.accumulation = accumulation
-        self.bad_step = FirstBadStep(accumulation, name="bad_step")
+        self.bad_step = FirstBadStep(accumulation)
         self.built = True  # every weight is made in the model's constructor
 
     @property

@@ -1,1 +1,1 @@
-"""The recipes of runs: presets with their sources, optimizer, learning rate schedule."""
+"""The optimizer and the learning rate schedule of a run."""

@@ -5,12 +5,14 @@ Source: Devlin et al. 2019, appendix A.2; Loshchilov and Hutter 2019 for the dec
 """
 
 import inspect
+from collections import defaultdict
 
 import keras
 from keras import ops
 
+from bertlab.common.devices import on_jax_gpu
 from bertlab.common.errors import MissingDependencyError
-from bertlab.training.recipes.gradients import FewKernels, SummedRows
+from bertlab.training.recipes.schedule import InverseRoot, WarmupLinearDecay
 
 PUBLISHED = {"weight_decay": 0.01, "beta_1": 0.9, "beta_2": 0.999, "epsilon": 1e-6, "global_clipnorm": 1.0}
 NOT_DECAYED = ("bias", "gamma", "beta")  # the last part of a variable's path
@@ -25,8 +27,63 @@ def is_decayed(variable) -> bool:
     return variable.path.split("/")[-1] not in NOT_DECAYED
 
 
+class PreparedGradients:
+    """A part of an optimizer of Keras that prepares the gradients: rows are added up, and small kernels joined.
+
+    On TensorFlow the gradient of a lookup has an entry for each time that a row was read. Keras 3 takes each entry for
+    itself in the norm to clip by and in Adam's second moment: Σ g² in place of (Σ g)². Here a row has one gradient, as
+    on JAX and PyTorch, and as in the update of a batch in several parts. Adam's moments are dense anyway.
+
+    On a GPU with JAX the gradients of all vectors of one size are one array. BERT-Base has 131 vectors: biases, γ and
+    β. XLA makes a kernel for the update of each one and another for its part of the norm to clip by, and each takes
+    longer to start than to compute; it joins kernels that read the same array. The norm is added up in another order
+    than in Keras; all else is the same.
+    """
+
+    def apply(self, grads, trainable_variables=None):
+        if keras.backend.backend() == "tensorflow":
+            import tensorflow as tf
+
+            grads = [gradient if gradient is None else tf.convert_to_tensor(gradient) for gradient in grads]
+        return super().apply(grads, trainable_variables)
+
+    def _clip_gradients(self, grads):
+        if self.clipnorm or self.clipvalue or not self.global_clipnorm or not on_jax_gpu():
+            return super()._clip_gradients(grads)
+        arrays, locations = joined_vectors(grads)
+        norm = norm_of(arrays)
+        # As in Keras: a norm that is infinite or NaN makes all gradients NaN.
+        scale = self.global_clipnorm / ops.maximum(norm, self.global_clipnorm) + (norm - norm)
+        arrays = [array * scale for array in arrays]
+        return [arrays[number] if row is None else arrays[number][row] for number, row in locations]
+
+
+def joined_vectors(gradients: list) -> tuple[list, list[tuple]]:
+    """Puts the vectors of one size into one array (N, size).
+
+    Returns all arrays, and for each gradient the number of its array and the row in it; None if it is the whole array.
+    """
+    by_shape = defaultdict(list)
+    for number, gradient in enumerate(gradients):
+        is_vector = len(gradient.shape) == 1
+        by_shape[(gradient.shape[0], gradient.dtype) if is_vector else number].append(number)
+    arrays, locations = [], {}
+    for numbers in by_shape.values():
+        whole = len(gradients[numbers[0]].shape) != 1
+        locations |= {number: (len(arrays), None if whole else row) for row, number in enumerate(numbers)}
+        arrays.append(gradients[numbers[0]] if whole else ops.stack([gradients[number] for number in numbers]))
+    return arrays, [locations[number] for number in range(len(gradients))]
+
+
+def norm_of(arrays: list):
+    """The norm of all arrays together: that of the norms of their rows. XLA makes one kernel of it for each array."""
+    arrays = [ops.reshape(ops.cast(array, "float32"), (-1, *array.shape[-1:])) for array in arrays]
+    rows = [ops.sqrt(ops.sum(ops.square(array), axis=-1)) if array.ndim > 1 else array for array in arrays]
+    return ops.sqrt(ops.sum(ops.square(ops.concatenate(rows))))
+
+
 @keras.saving.register_keras_serializable("bertlab")
-class AdamW(FewKernels, SummedRows, keras.optimizers.AdamW):
+class AdamW(PreparedGradients, keras.optimizers.AdamW):
     """Keras's AdamW, exact for tables that a batch reads in the same row several times."""
 
 
@@ -72,7 +129,7 @@ def muon(learning_rate, model: keras.Model, **changes) -> keras.optimizers.Optim
             f"Keras {keras.__version__} is too old for muon: install a newer one, or choose adamw"
         )
     options = PUBLISHED | changes
-    optimizer = type("Muon", (FewKernels, SummedRows, made), {})(
+    optimizer = type("Muon", (PreparedGradients, made), {})(
         learning_rate,
         adam_beta_1=options.pop("beta_1"),
         adam_beta_2=options.pop("beta_2"),
@@ -89,10 +146,14 @@ def _without_decay(optimizer, model: keras.Model):
     return optimizer
 
 
-def optimizer_of(recipe, learning_rate, model: keras.Model) -> keras.optimizers.Optimizer:
-    """The optimizer that a recipe (`PretrainingSettings`) asks for."""
+def optimizer_of(recipe, model: keras.Model) -> keras.optimizers.Optimizer:
+    """The optimizer, and its learning rate over time, that a recipe (`PretrainingSettings`) asks for."""
+    if recipe.schedule == "inverse-root":
+        rate = InverseRoot(recipe.learning_rate, recipe.warmup_steps)
+    else:
+        rate = WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
     options = {name: getattr(recipe, name) for name in ("weight_decay", "beta_1", "beta_2", "epsilon")}
     options["global_clipnorm"] = recipe.clip_norm
     if recipe.optimizer == "muon":
-        return muon(learning_rate, model, **options)
-    return adamw(learning_rate, model, bias_correction=recipe.bias_correction, **options)
+        return muon(rate, model, **options)
+    return adamw(rate, model, bias_correction=recipe.bias_correction, **options)

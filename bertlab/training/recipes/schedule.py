@@ -21,10 +21,8 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
             raise ValueError(f"warmup_steps {warmup_steps} must lie in [0, total_steps {total_steps})")
         if not 0 <= stable_steps < total_steps - warmup_steps:
             raise ValueError(f"stable_steps {stable_steps} must lie in [0, {total_steps} - {warmup_steps})")
-        self.peak = peak
-        self.total_steps = total_steps
-        self.warmup_steps = warmup_steps
-        self.stable_steps = stable_steps
+        self.peak, self.total_steps = peak, total_steps
+        self.warmup_steps, self.stable_steps = warmup_steps, stable_steps
 
     def __call__(self, step):
         step = ops.cast(step, "float32")
@@ -33,12 +31,7 @@ class WarmupLinearDecay(keras.optimizers.schedules.LearningRateSchedule):
         return self.peak * ops.clip(ops.minimum(rising, falling), 0.0, 1.0)
 
     def get_config(self):
-        return {
-            "peak": self.peak,
-            "total_steps": self.total_steps,
-            "warmup_steps": self.warmup_steps,
-            "stable_steps": self.stable_steps,
-        }
+        return {name: getattr(self, name) for name in ("peak", "total_steps", "warmup_steps", "stable_steps")}
 
 
 @keras.saving.register_keras_serializable("bertlab")
@@ -56,8 +49,7 @@ class InverseRoot(keras.optimizers.schedules.LearningRateSchedule):
     def __init__(self, peak: float, warmup_steps: int):
         if warmup_steps < 1:
             raise ValueError(f"warmup_steps: expected at least 1, got {warmup_steps}")
-        self.peak = peak
-        self.warmup_steps = warmup_steps
+        self.peak, self.warmup_steps = peak, warmup_steps
 
     def __call__(self, step):
         count = ops.cast(step, "float32") + 1.0
@@ -65,13 +57,6 @@ class InverseRoot(keras.optimizers.schedules.LearningRateSchedule):
 
     def get_config(self):
         return {"peak": self.peak, "warmup_steps": self.warmup_steps}
-
-
-def schedule_of(recipe):
-    """The learning rate over time that a recipe (`PretrainingSettings`) asks for."""
-    if recipe.schedule == "inverse-root":
-        return InverseRoot(recipe.learning_rate, recipe.warmup_steps)
-    return WarmupLinearDecay(recipe.learning_rate, recipe.steps, recipe.warmup_steps, recipe.stable_steps)
 
 
 def learning_rate_at(step: int, total: int, recipe) -> float:

@@ -1,1 +1,1 @@
-"""The parts of a training run: trainer, loop, callbacks, states, metrics, evaluation."""
+"""The parts of a training run: trainer, loop, states, models, metrics, evaluation."""

@@ -45,15 +45,15 @@ def read_metrics(path: str | Path) -> list[dict]:
     table = csv.DictReader(lines[comments:])
     if "step" not in (table.fieldnames or ()):
         raise DataError(f"{path} line {comments + 1}: expected a header with a column 'step'")
-    return [_numbers(row, f"{path} line {comments + table.line_num}") for row in table]
-
-
-def _numbers(row: dict, where: str) -> dict:
-    try:
-        values = {name: float(value) for name, value in row.items() if value not in ("", None)}
-        return values | {"step": int(values["step"])}
-    except (TypeError, ValueError, KeyError):
-        raise DataError(f"{where}: expected a number in every column") from None
+    rows = []
+    for row in table:
+        try:
+            values = {name: float(value) for name, value in row.items() if value not in ("", None)}
+            rows.append(values | {"step": int(values["step"])})
+        except (TypeError, ValueError, KeyError):
+            where = f"{path} line {comments + table.line_num}"
+            raise DataError(f"{where}: expected a number in every column") from None
+    return rows
 
 
 def objectives_in(rows: Sequence[dict]) -> list[str]:
@@ -95,12 +95,11 @@ class RunFiles:
         import tensorflow as tf
 
         try:
+            new = rows[-1:]
             if self._writer is None:
                 for old in (self.folder / LOGS).glob("events.out.tfevents.*"):
                     old.unlink()
                 self._writer, new = tf.summary.create_file_writer(str(self.folder / LOGS)), rows
-            else:
-                new = rows[-1:]
             with self._writer.as_default():
                 for row in new:
                     values = [tf.compat.v1.Summary.Value(tag=k, simple_value=v) for k, v in row.items() if k != "step"]
@@ -109,9 +108,6 @@ class RunFiles:
             self._writer.flush()
         except (OSError, tf.errors.OpError) as error:
             raise CheckpointError(f"{self.folder / LOGS}: cannot be written ({error})") from None
-
-
-# --- drawings ---
 
 
 def draw(

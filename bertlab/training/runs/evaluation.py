@@ -12,10 +12,9 @@ from bertlab.data.pretraining.datasets import batches_of
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.families import family_of
 from bertlab.training.objectives import Objective, collators_of, objectives_of
-from bertlab.training.runs.baselines import unigram_baseline
-from bertlab.training.runs.callbacks import measured, perplexity
+from bertlab.training.runs.loop import measured, perplexity
+from bertlab.training.runs.models import check_same_tokenizer
 from bertlab.training.runs.pretrainer import PreTrainer
-from bertlab.training.runs.vocabularies import check_same_tokenizer
 
 ROWS, SEED = 4096, 0
 _CHUNK = 64  # rows whose masks are drawn together
@@ -36,13 +35,11 @@ def fixed_batches(files: ExampleFiles, batch_size: int, rows: int, objectives: S
 def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, tokenizer=None) -> dict:
     """Loss, perplexity and accuracy of a pre-trained model on (at most) `rows` rows of a folder of examples.
 
-    model: a `PreTrainingModel`, or a `GeneratorAndDiscriminator` (see `start.model_to_evaluate`).
+    model: a `PreTrainingModel`, or a `GeneratorAndDiscriminator` (see `models.model_to_evaluate`).
     tokenizer: the model's, if known; the folder must then have been made with the same one.
-    Returns a dict: rows, predictions; NAME_loss (nats) and NAME_accuracy of every objective that the rows have items
-    for (masked_lm and next_sentence; next_token for a left-to-right model; masked_lm and replaced_token for generator
-    and discriminator); NAME_perplexity; unigram_loss and unigram_accuracy, see `unigram_baseline`. The same model and
-    folder give the same numbers, up to rounding at any batch size. Raises DataError for rows that the model cannot
-    read.
+    Returns a dict: rows, predictions; NAME_loss (nats), NAME_accuracy and NAME_perplexity of every objective that the
+    rows have items for; unigram_loss and unigram_accuracy, see `unigram_baseline`. The numbers are the same, up to
+    rounding, at any batch size. Raises DataError for rows that the model cannot read.
 
     Example:
         evaluate(checkpoints.load("run/checkpoint", "pretraining"), "held-out")["masked_lm_accuracy"]
@@ -50,7 +47,7 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
     files = ExampleFiles(data)
     check_readable(files, model.config)
     if tokenizer is not None:
-        check_same_tokenizer(files, tokenizer, "the model")
+        check_same_tokenizer(files.folder, files.tokenizer, tokenizer, "the model")
     trainer = PreTrainer(model, objectives=objectives_of(model, files.settings.sentence_order))
     trainer.compile(jit_compile=keras.backend.backend() != "torch")
     rows = min(rows, len(files))
@@ -70,24 +67,11 @@ def evaluate(model, data: str | Path, rows: int = ROWS, batch_size: int = 64, to
 
 
 def check_readable(files: ExampleFiles, config) -> None:
-    """Raises DataError if the rows are longer than the model's positions or made with a larger vocabulary."""
-    check_pairs(files, config)
-    length, tokens = files.settings.longest, files.manifest["vocabulary"]["pieces"]
-    if length > config.max_tokens:
-        raise DataError(
-            f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: "
-            f"make rows of that length with `bertlab data make --sequence-length {config.max_tokens}`"
-        )
-    rows = min(config.vocab_size, config.target_vocab_size)
-    if tokens > rows:
-        raise DataError(
-            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {rows}: make the examples with "
-            "the model's vocabulary"
-        )
+    """Raises DataError for rows that a model cannot read.
 
-
-def check_pairs(files: ExampleFiles, config) -> None:
-    """Raises DataError unless rows of sources and targets come to a model with a decoder, and only to such a one."""
+    They must not be longer than its positions nor made with a larger vocabulary, and have targets if, and only if, it
+    has a decoder.
+    """
     has_targets, has_decoder = bool(files.settings.target_length), bool(family_of(config).decoder)
     if has_targets and not has_decoder:
         raise DataError(
@@ -99,3 +83,42 @@ def check_pairs(files: ExampleFiles, config) -> None:
             f"{files.folder}: expected sources and targets for a model with a decoder, got running text; make them "
             "with `bertlab data pairs`"
         )
+    length, tokens = files.settings.longest, files.manifest["vocabulary"]["pieces"]
+    if length > config.max_tokens:
+        raise DataError(
+            f"{files.folder}: rows of {length} tokens, but the model has {config.max_tokens} positions: make rows of "
+            f"that length with `bertlab data make --sequence-length {config.max_tokens}`, or choose a model with more"
+        )
+    rows = min(config.vocab_size, config.target_vocab_size)
+    if tokens > rows:
+        raise DataError(
+            f"{files.folder}: made with a vocabulary of {tokens} tokens, the model has {rows}: make the examples with "
+            "the model's vocabulary, or choose a larger vocab_size"
+        )
+
+
+def unigram_baseline(targets: np.ndarray, training_tokens: np.ndarray | None = None, vocab_size: int = 0) -> dict:
+    """Loss and accuracy of guessing every token by how frequent it is, without looking at the text.
+
+    Args:
+        targets: (N,) int, the tokens to predict.
+        training_tokens: (M,) int, where the frequencies come from; every count is increased by 1, so that no token is
+            impossible. If left out, they come from the targets themselves: then the loss is their entropy, and no guess
+            without context can do better.
+        vocab_size: tokens in the vocabulary; by default the largest id that occurs, plus 1.
+
+    Returns unigram_loss, in nats, and unigram_accuracy.
+
+    Example:
+        unigram_baseline(np.array([7, 7, 5, 9]))["unigram_accuracy"]  # 0.5: always 7
+    """
+    if training_tokens is None:
+        counts = np.bincount(targets)
+    else:
+        vocab_size = max(vocab_size, training_tokens.max() + 1, targets.max() + 1)
+        counts = np.bincount(training_tokens, minlength=vocab_size) + 1
+    shares = counts / counts.sum()
+    return {
+        "unigram_loss": float(-np.log(shares[targets]).mean()),
+        "unigram_accuracy": float((targets == shares.argmax()).mean()),
+    }

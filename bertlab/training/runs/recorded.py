@@ -1,19 +1,18 @@
 """Results of runs that take too long for a notebook: tables in the package, to draw beside one's own results.
 
-before_transformers  readers from before attention on the questions of notebook P; by
-              `python -m benchmarks.training.before_transformers`
-inside_bert   what the heads and layers of bertlab-mini know, beside controls; made by
-    `python -m benchmarks.training.inside_bert`
-mirror_language  translators into the small world's mirror language, with all vectors of the source or their mean alone;
-              made by `python -m benchmarks.training.mirror_language`
-objectives    what each objective teaches for the same operations; made by `python -m benchmarks.training.objectives`
-small_world   a BERT of 2 × 64 beside the small world's floor; made by `python -m benchmarks.training.small_world`
-task_types    four small tasks, with and without pre-training; made by `python -m benchmarks.training.task_types`
-small_world_objectives   each objective beside its floor there, and one task for all; made by
-    `python -m benchmarks.training.small_world_objectives`
+Each is made by `python -m benchmarks.training.NAME`:
+
+before_transformers     readers from before attention on the questions of notebook P
+inside_bert             what the heads and layers of bertlab-mini know, beside controls
+mirror_language         translators into the small world's mirror language, with all vectors of the source or their mean
+objectives              what each objective teaches for the same operations
+small_world             a BERT of 2 × 64 beside the small world's floor
+small_world_objectives  each objective beside its floor there, and one task for all
+task_types              four small tasks, with and without pre-training
 """
 
 import csv
+from contextlib import suppress
 from pathlib import Path
 
 from bertlab.common.errors import DataError
@@ -49,8 +48,6 @@ def recorded_runs(name: str) -> list[dict]:
 
 def _value(cell: str) -> str | int | float:
     for kind in (int, float):
-        try:
+        with suppress(ValueError):
             return kind(cell)
-        except ValueError:
-            pass
     return cell

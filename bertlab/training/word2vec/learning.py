@@ -23,9 +23,9 @@ from bertlab.common.progress import bar
 from bertlab.data.documents import load_documents, text_sha256
 from bertlab.plots import training_curves
 from bertlab.training.baselines.word_vectors import FILE, WordVectors, write_word_vectors
-from bertlab.training.runs.callbacks import ProgressLines, remove_states, restored_progress
 from bertlab.training.runs.curves import RunFiles, save_figure
-from bertlab.training.runs.loop import Progress, TrainingLoop
+from bertlab.training.runs.loop import Progress, ProgressLines, TrainingLoop
+from bertlab.training.runs.state import remove_states, restored_progress
 from bertlab.training.word2vec.examples import LEFT_OUT, Examples, StoredText, open_text, remove_text, store_text
 from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
 from bertlab.training.word2vec.settings import Word2VecSettings

@@ -16,7 +16,7 @@ from bertlab.cli.from_signature import option
 from bertlab.cli.labelled_rows import LabelledRows
 from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.training.recipes.presets import PretrainingSettings
+from bertlab.training.presets import PretrainingSettings
 
 
 @pytest.fixture

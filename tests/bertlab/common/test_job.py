@@ -171,7 +171,7 @@ def test_weights_are_hashed_by_the_names_of_version_1():
     from bertlab import checkpoints
     from bertlab.checkpoints.kinds import variables_of
     from bertlab.checkpoints.native import weights_digest
-    from bertlab.training.runs.start import TrainedWeights
+    from bertlab.training.runs.models import TrainedWeights
 
     folder = OLD.parent / "native_version_1"
     with safe_open(folder / "bertlab.safetensors", "numpy") as file:

@@ -16,8 +16,8 @@ from bertlab.data.pretraining.segments import make_pairs
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.layers import FactorisedEmbeddings, SharedEncoder
 from bertlab.training.objectives import MaskedLM, SentenceOrder, objectives_for
+from bertlab.training.presets import PretrainingSettings
 from bertlab.training.pretraining import PretrainingRun
-from bertlab.training.recipes.presets import PretrainingSettings
 
 SMALL = dict(vocab_size=61, embedding_size=8, hidden_size=16, num_layers=4, num_heads=2, intermediate_size=24,
              max_position_embeddings=32)  # fmt: skip

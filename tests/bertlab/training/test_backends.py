@@ -68,20 +68,8 @@ def test_layer_and_model_tests_pass_on_the_other_backends(backend):
         "generation/test_generation.py::test_xla_writes_the_text_that_is_written_without_kept_keys",
         "generation/test_translation.py::test_kept_keys_and_values_change_no_token[1-12-True]",
     ]
-    done = subprocess.run(
-        [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            *(f"tests/bertlab/{name}" for name in tests),
-        ],
-        cwd=ROOT,
-        env=os.environ | {"KERAS_BACKEND": backend},
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+    command += [f"tests/bertlab/{name}" for name in tests]
+    environment = os.environ | {"KERAS_BACKEND": backend}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout[-4000:]

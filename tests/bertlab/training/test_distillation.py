@@ -24,8 +24,8 @@ from bertlab.models.outline import outline, parameter_count
 from bertlab.training import pretraining
 from bertlab.training.distillation.general import DistillationRun
 from bertlab.training.distillation.settings import DistillationSettings
-from bertlab.training.recipes.presets import PretrainingSettings
-from bertlab.training.runs.state import save_state
+from bertlab.training.presets import PretrainingSettings
+from bertlab.training.runs.state import keep_state
 
 RNG = np.random.default_rng(11)
 TEACHER = CONFIG.replace(num_layers=4, hidden_size=16, num_heads=2)
@@ -173,8 +173,8 @@ def test_the_teacher_is_as_before_drops_nothing_out_and_is_not_in_the_states(dat
         np.testing.assert_array_equal(ops.convert_to_numpy(weight), old)
         np.testing.assert_array_equal(old, ops.convert_to_numpy(file))
 
-    save_state(tmp_path / "state.safetensors", trainer, {})
-    with safe_open(tmp_path / "state.safetensors", framework="numpy") as file:
+    keep_state(tmp_path, 0, trainer, {}, keep=1)
+    with safe_open(tmp_path / "state-00000000.safetensors", framework="numpy") as file:
         kept = sum(math.prod(file.get_slice(name).get_shape()) for name in file.keys() if name.startswith("model/"))
     assert kept < 1.1 * (both.student.count_params() + both.projection.count_params()) + 100
 

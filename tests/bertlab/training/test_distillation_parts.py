@@ -7,16 +7,17 @@ from keras import ops
 from pretraining_case import CONFIG
 
 from bertlab import families
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.common.errors import BertLabError
 from bertlab.config import BertConfig
 from bertlab.models import Backbone, PreTrainingModel
-from bertlab.training.distillation import losses
-from bertlab.training.distillation.models import scores_of
-from bertlab.training.distillation.student import (
+from bertlab.training.distillation import objectives as losses
+from bertlab.training.distillation.models import (
     Size,
+    chosen_student,
     layer_map,
-    parse_size,
     same_parts,
+    scores_of,
     start_from,
     start_layers,
     student_config,
@@ -108,15 +109,16 @@ def test_each_layer_learns_from_the_end_of_its_block():
 
 
 def test_a_student_of_half_the_layers_starts_from_every_second_one():
-    assert start_layers(6, 12) == (0, 2, 4, 6, 8, 10)
-    assert start_layers(2, 4) == (0, 2)
+    assert start_layers(TEACHER.replace(num_layers=6), TEACHER.replace(num_layers=12)) == (0, 2, 4, 6, 8, 10)
+    assert start_layers(TEACHER.replace(num_layers=2), TEACHER) == (0, 2)
 
 
 def test_a_size_is_read_and_a_student_keeps_what_its_teacher_is_like():
-    config = student_config(BertConfig.named("mini"), parse_size("2x128"))
+    config = student_config(BertConfig.named("mini"), chosen_student("2x128"))
     assert (config.num_layers, config.hidden_size, config.num_heads, config.intermediate_size) == (2, 128, 4, 512)
     assert config.vocab_size == BertConfig.named("mini").vocab_size
-    assert parse_size("small") is None and parse_size("2by128") is None
+    with pytest.raises(BertLabError, match="expected LAYERSxWIDTH"):
+        chosen_student("2by128")
 
 
 @pytest.mark.parametrize(
@@ -138,13 +140,11 @@ def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():
     config = student_config(TEACHER, Size(2, 16))
     assert same_parts(config, TEACHER) and not same_parts(student_config(TEACHER, Size(2, 8)), TEACHER)
     student = PreTrainingModel(config, next_sentence=False)
-    assert start_from(student, teacher) == len(student.weights)
-    for own, theirs in ((0, 0), (1, 2)):
-        kernels = [
-            model.backbone.encoder.layers_[i].feed_forward.inner.kernel
-            for model, i in ((student, own), (teacher, theirs))
-        ]
-        np.testing.assert_array_equal(*map(ops.convert_to_numpy, kernels))
+    start_from(student, teacher)
+    theirs = variables_of(teacher)
+    for path, variable in variables_of(student).items():
+        source = theirs[path.replace("layer_1/", "layer_2/")]
+        np.testing.assert_array_equal(*map(ops.convert_to_numpy, (variable, source)), err_msg=path)
 
 
 @pytest.mark.parametrize("layers, size, fits", [(6, 3, True), (4, 1, True), (6, 2, False), (9, 3, False)])

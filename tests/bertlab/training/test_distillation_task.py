@@ -16,10 +16,8 @@ from bertlab.common.errors import BertLabError
 from bertlab.models import PreTrainingModel
 from bertlab.predict import Predictor
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-from bertlab.training.distillation.kept import NEVER, taught_rows
 from bertlab.training.distillation.settings import DistillationSettings
-from bertlab.training.distillation.task import KEPT, TaskDistillation, distill_task
-from bertlab.training.distillation.tuner import SoftTuner
+from bertlab.training.distillation.task import KEPT, NEVER, SoftTuner, TaskDistillation, distill_task, taught_rows
 from bertlab.training.finetuning import experiment, finetune
 from bertlab.training.finetuning.task_info import load_info
 from bertlab.training.finetuning.task_kinds import TaskInfo, task_kind_of
@@ -101,17 +99,17 @@ def test_the_kept_outputs_are_the_teachers_and_are_read_again(teachers, tmp_path
     info = load_info(folder, model)
     features = task_kind_of(info, TOKENIZER).encode(task.train).features
     kept = tmp_path / "kept.safetensors"
-    rows = taught_rows(model, features, 16, kept, "this teacher")
+    rows = taught_rows(model, features, 16, kept, "this teacher", len)
     inputs, _ = features.batch([3, 5], 16)
     taught = rows.batch(np.array([3, 5]), 16)[1]["teacher_logits"]
     own = np.asarray(model.predict_on_batch(inputs))
     for row, expected, length in zip(taught, own, features.lengths[[3, 5]]):
         np.testing.assert_allclose(row[:length], expected[:length], atol=1e-5)
         assert (row[length:] == NEVER).all()
-    again = taught_rows(None, features, 16, kept, "this teacher")
+    again = taught_rows(None, features, 16, kept, "this teacher", len)
     np.testing.assert_array_equal(again.outputs["logits"], rows.outputs["logits"])
     kept.write_bytes(kept.read_bytes()[:-8])
-    mended = taught_rows(model, features, 16, kept, "this teacher")
+    mended = taught_rows(model, features, 16, kept, "this teacher", len)
     np.testing.assert_array_equal(mended.outputs["logits"], rows.outputs["logits"])
 
 

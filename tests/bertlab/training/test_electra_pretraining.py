@@ -1,33 +1,30 @@
 """Runs of `bertlab pretrain` on replaced tokens: what their folder holds, resuming, evaluation, going on from it."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from checkpoint_files import same_weights, weights
 from click.testing import CliRunner
-from pretraining_case import CONFIG, WORDS, curve, make_examples
+from pretraining_case import CONFIG, WORDS, check_resuming, make_examples, pretrained, short_recipe
 
 from bertlab import checkpoints, families, models
+from bertlab.analysis.fill_mask import fill_mask
 from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError
+from bertlab.families import ElectraConfig, size_names
+from bertlab.training.devices.memory import memory_needs
 from bertlab.training.presets import preset
+from bertlab.training.pretraining import PretrainingRun
+from bertlab.training.runs.evaluation import evaluate
+from bertlab.training.runs.models import TrainedWeights, model_config, model_to_evaluate, trained_weights
 
 ELECTRA = families.family("electra").config(
     vocab_size=CONFIG.vocab_size, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=32,
     max_position_embeddings=32, embedding_size=8,
 )  # fmt: skip
-
-
-def settings(**changes):
-    small = dict(steps=6, interval=2, batch_size=8, learning_rate=5e-3, xla=False)
-    return preset("published", **(small | changes))
-
-
-def train(data, out, config=ELECTRA, callbacks=(), **changes):
-    from bertlab.training.pretraining import pretrain
-
-    return pretrain(config, [data], out, settings(**changes), validation=data, callbacks=callbacks)
 
 
 @pytest.fixture(scope="module")
@@ -39,13 +36,11 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(data):
-    return data.parent / "run", train(data, data.parent / "run")
+    return data.parent / "run", pretrained(ELECTRA, data, data.parent / "run")
 
 
 @pytest.mark.slow
 def test_a_finished_run_leaves_the_discriminator_and_beside_it_the_generator(finished):
-    from bertlab.analysis.fill_mask import fill_mask
-
     folder, history = finished
     names = {f"{prefix}{one}_{figure}" for prefix in ("", "val_") for one in ("masked_lm", "replaced_token")
              for figure in ("loss", "accuracy")}  # fmt: skip
@@ -64,27 +59,12 @@ def test_a_finished_run_leaves_the_discriminator_and_beside_it_the_generator(fin
 
 @pytest.mark.slow
 def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, finished, tmp_path):
-    import keras
-
-    class Stop(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch == 1:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(data, tmp_path / "run", callbacks=[Stop()])
-    assert not (tmp_path / "run/checkpoint").exists()
-    train(data, tmp_path / "run")
-    assert curve(tmp_path / "run") == curve(finished[0])
-    for name in ("checkpoint/model.safetensors", "checkpoint/generator/model.safetensors"):
-        assert (tmp_path / "run" / name).read_bytes() == (finished[0] / name).read_bytes(), name
+    names = ("checkpoint/model.safetensors", "checkpoint/generator/model.safetensors")
+    check_resuming(ELECTRA, data, tmp_path / "run", finished[0], *names)
 
 
 @pytest.mark.slow
 def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finished, tmp_path):
-    from bertlab.training.runs.evaluation import evaluate
-    from bertlab.training.runs.start import model_to_evaluate
-
     model = model_to_evaluate(finished[0] / "checkpoint")
     few, many = (evaluate(model, data, rows=30, batch_size=size) for size in (7, 16))
     assert few == pytest.approx(many, rel=1e-5)
@@ -96,27 +76,22 @@ def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finishe
 
 @pytest.mark.slow
 def test_a_run_continues_from_both_parts_of_another(data, finished, tmp_path):
-    from bertlab.training.pretraining import PretrainingRun
-    from bertlab.training.runs.start import TrainedWeights
-
     start, said = finished[0] / "checkpoint", []
-    run = PretrainingRun(start, [data], tmp_path / "run", settings(generator_width=0.5))
+    run = PretrainingRun(start, [data], tmp_path / "run", short_recipe(generator_width=0.5))
     pair = run.trainer(said.append).bert
     assert said == [f"starts from {start}"] and run.generator.hidden_size == 4
     for part, folder in ((pair.discriminator, start), (pair.generator, start / "generator")):
         assert same_weights(weights(part), weights(checkpoints.load(folder)))
     checkpoints.save(pair.discriminator, tmp_path / "alone", checkpoints.load_tokenizer(start))
     assert TrainedWeights(tmp_path / "alone").sha256() != TrainedWeights(start).sha256()
-    PretrainingRun(tmp_path / "alone", [data], tmp_path / "new", settings()).trainer(said.append)
+    PretrainingRun(tmp_path / "alone", [data], tmp_path / "new", short_recipe()).trainer(said.append)
     assert said[1].endswith("; new: generator")
 
 
 @pytest.mark.slow
 def test_a_generator_continues_with_masks_and_the_objective_can_be_chosen(data, finished, tmp_path):
-    from bertlab.training.pretraining import PretrainingRun
-
     def objectives(model, **changes):
-        run = PretrainingRun(model, [data], tmp_path / "run", settings(**changes))
+        run = PretrainingRun(model, [data], tmp_path / "run", short_recipe(**changes))
         return [one.name for one in run.objectives]
 
     assert objectives(finished[0] / "checkpoint/generator") == ["masked_lm"]
@@ -133,7 +108,7 @@ def test_a_generator_continues_with_masks_and_the_objective_can_be_chosen(data, 
 def test_an_update_in_parts_and_in_16_bits_has_the_same_losses(data, tmp_path):
     plain = ELECTRA.replace(hidden_dropout=0.0, attention_dropout=0.0)
     first = [
-        train(data, tmp_path / str(number), plain, steps=1, interval=1, **changes)[0]
+        pretrained(plain, data, tmp_path / str(number), steps=1, interval=1, **changes)[0]
         for number, changes in enumerate(({}, {"accumulation": 2}, {"precision": "bfloat16"}))
     ]
     for row in first[1:]:  # the draws differ
@@ -143,14 +118,11 @@ def test_an_update_in_parts_and_in_16_bits_has_the_same_losses(data, tmp_path):
 
 
 def test_operations_and_memory_are_those_of_both(data, tmp_path):
-    from bertlab.training.devices.memory import memory_needs
-    from bertlab.training.pretraining import PretrainingRun
-
-    pair = PretrainingRun(ELECTRA, [data], tmp_path / "run", settings())
+    pair = PretrainingRun(ELECTRA, [data], tmp_path / "run", short_recipe())
     tokens, predicted, hidden, inner = 32, 5, 16, 32
     layer = tokens * (4 * 2 * hidden * hidden + 2 * 2 * hidden * inner) + 2 * 2 * tokens * tokens * hidden
     judging = layer + 2 * tokens * hidden * (hidden + 1)
-    guessing = PretrainingRun(pair.generator, [data], tmp_path / "run", settings(objective="masked-lm"))
+    guessing = PretrainingRun(pair.generator, [data], tmp_path / "run", short_recipe(objective="masked-lm"))
     assert pair.predictions(0) == predicted
     assert pair.update_flops(0) == 3 * 8 * judging + guessing.update_flops(0)
     both, one = (memory_needs(ELECTRA, 8, 32, 5, "float32", generator) for generator in (pair.generator, None))
@@ -159,9 +131,6 @@ def test_operations_and_memory_are_those_of_both(data, tmp_path):
 
 @pytest.mark.exhaustive
 def test_the_commands_train_evaluate_fill_and_fine_tune_also_on_two_devices(data, tmp_path):
-    import subprocess
-    import sys
-
     ELECTRA.save(tmp_path / "config.json")
 
     def run(*arguments):
@@ -188,9 +157,6 @@ def test_the_help_names_the_objectives():
 
 
 def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_from_data_and_recipe():
-    from bertlab.families import ElectraConfig
-    from bertlab.training.runs.start import model_config, trained_weights
-
     recipe = preset("small", dropout=0.05, padded_vocabulary=64)  # its pre_norm is for families that have it
     found = model_config("electra-small", recipe, pieces=1000, longest=64, pad_id=3)
     assert type(found) is ElectraConfig and trained_weights("electra-small") is None
@@ -202,8 +168,6 @@ def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_f
 
 
 def test_a_checkpoint_with_the_name_of_a_size_is_not_passed_over(finished, tmp_path, monkeypatch):
-    from bertlab.training.runs.start import trained_weights
-
     monkeypatch.chdir(tmp_path)
     run = tmp_path / "electra-small"
     run.symlink_to(finished[0])
@@ -216,8 +180,6 @@ def test_a_checkpoint_with_the_name_of_a_size_is_not_passed_over(finished, tmp_p
 
 
 def test_no_name_of_a_size_is_that_of_a_published_model():
-    from bertlab.families import size_names
-
     published = {"roberta-base", "roberta-large", "gpt2-medium", "gpt2-large", "gpt2-xl"}
     assert not published & size_names().keys()
     assert {"mini", "electra-large", "albert-base", "xlnet-large"} <= size_names().keys()

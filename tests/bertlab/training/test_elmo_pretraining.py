@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 from bertlab_command import run
 from click.testing import CliRunner
-from pretraining_case import CONFIG, curve, make_examples
+from pretraining_case import CONFIG, check_resuming, make_examples, pretrained
 
 from bertlab import checkpoints, families, models
+from bertlab.analysis.vectors import encode_texts
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import NextAndPreviousTokens
 from bertlab.layers.characters import characters_of_vocabulary
-from bertlab.training.presets import preset
 
 ELMO = families.family("elmo").config(
     vocab_size=CONFIG.vocab_size, hidden_size=16, num_layers=2, intermediate_size=12, max_position_embeddings=32,
@@ -51,13 +51,6 @@ def test_masks_are_undone():
 # === Runs ===
 
 
-def train(data, out, callbacks=(), config=ELMO, **changes):
-    from bertlab.training.pretraining import pretrain
-
-    small = dict(steps=6, interval=2, batch_size=8, learning_rate=1e-2, xla=False)
-    return pretrain(config, [data], out, preset("published", **(small | changes)), validation=data, callbacks=callbacks)
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     return make_examples(tmp_path_factory.mktemp("data") / "rows", number=12, next_sentence=False)
@@ -65,7 +58,7 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(data):
-    return data.parent / "run", train(data, data.parent / "run", steps=60, interval=10, learning_rate=4e-2)
+    return data.parent / "run", pretrained(ELMO, data, data.parent / "run", steps=60, interval=10, learning_rate=4e-2)
 
 
 @pytest.mark.slow
@@ -85,27 +78,15 @@ def test_a_finished_run_has_learned_both_neighbours_and_knows_its_tokens(finishe
 
 @pytest.mark.slow
 def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, tmp_path):
-    import keras
-
-    class Stop(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch == 1:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(data, tmp_path / "stopped", callbacks=[Stop()])
-    train(data, tmp_path / "stopped")
-    train(data, tmp_path / "whole")
-    assert curve(tmp_path / "stopped") == curve(tmp_path / "whole")
-    one, other = (tmp_path / name / "checkpoint/bertlab.safetensors" for name in ("stopped", "whole"))
-    assert one.read_bytes() == other.read_bytes()
+    pretrained(ELMO, data, tmp_path / "whole")
+    check_resuming(ELMO, data, tmp_path / "stopped", tmp_path / "whole", "checkpoint/bertlab.safetensors")
 
 
 @pytest.mark.slow
 def test_an_update_in_parts_has_the_same_losses(data, tmp_path):
     config = ELMO.replace(hidden_dropout=0.0)
-    whole = train(data, tmp_path / "whole", config=config)
-    parts = train(data, tmp_path / "parts", config=config, accumulation=2)
+    whole = pretrained(config, data, tmp_path / "whole")
+    parts = pretrained(config, data, tmp_path / "parts", accumulation=2)
     for one, other in zip(whole, parts, strict=True):
         assert one["both_directions_loss"] == pytest.approx(other["both_directions_loss"], rel=1e-3)
 
@@ -120,7 +101,7 @@ def test_an_update_in_parts_has_the_same_losses(data, tmp_path):
 )
 def test_settings_of_other_models_are_refused_before_the_start(changes, message, data, tmp_path):
     with pytest.raises(ConfigError, match=message):
-        train(data, tmp_path / "run", **changes)
+        pretrained(ELMO, data, tmp_path / "run", **changes)
     assert not (tmp_path / "run").exists()
 
 
@@ -138,8 +119,6 @@ def test_commands_read_the_finished_model(finished, data):
 
 @pytest.mark.slow
 def test_vectors_of_words_depend_on_both_sides(finished, tmp_path):
-    from bertlab.analysis.vectors import encode_texts
-
     checkpoint = finished[0] / "checkpoint"
     encoder, tokenizer = checkpoints.load(checkpoint, "encoder"), checkpoints.load_tokenizer(checkpoint)
     for layer, depends in ((0, False), (1, True), (2, True)):

@@ -16,7 +16,7 @@ from bertlab.common.errors import ConfigError
 from bertlab.training.finetuning import experiment, trainer
 from bertlab.training.finetuning.results import FineTuningResult
 from bertlab.training.finetuning.settings import Recipe
-from bertlab.training.runs import callbacks
+from bertlab.training.runs import loop
 
 SHORT = RECIPE.replace(epochs=2)  # 44 rows in batches of 8: 6 steps in an epoch
 
@@ -122,7 +122,7 @@ def test_a_kill_within_an_epoch_loses_no_more_than_the_interval_and_changes_no_b
 
     lines = []
     monkeypatch.setattr(
-        experiment, "ProgressLines", lambda *given: lines.append(callbacks.ProgressLines(*given)) or lines[-1]
+        experiment, "ProgressLines", lambda *given: lines.append(loop.ProgressLines(*given)) or lines[-1]
     )
     out, said = tmp_path / "parts", []
     for step in (3, 11, 6):  # before the first state; in epoch 2; in epoch 3, counted from step 8
@@ -183,7 +183,7 @@ def test_an_epoch_is_a_line_in_a_pipe_a_row_of_the_logs_and_a_call_of_ones_own_c
 
 
 def test_a_log_file_shows_how_many_rows_are_evaluated(checkpoint, tmp_path, monkeypatch):
-    monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(loop, "_SECONDS_BETWEEN_LINES", 0)
     monkeypatch.setattr(trainer, "PREDICTED_BATCH_SIZE", 8)
     said, task = [], task_of("sentence")
     finetuned(checkpoint, task, tmp_path, SHORT, say=said.append)

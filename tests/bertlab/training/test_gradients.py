@@ -6,7 +6,7 @@ import pytest
 from keras import ops
 
 from bertlab.training.finetuning.optimizer import LayerwiseAdamW
-from bertlab.training.recipes import gradients
+from bertlab.training.recipes import optimizer as optimizers
 from bertlab.training.recipes.optimizer import AdamW, UncorrectedAdamW
 
 SHAPES = [(7, 3), (3,), (5,), (), (3,), (3, 5), (5,), (3,)]
@@ -32,7 +32,7 @@ def moved(monkeypatch):
     """A function that returns all weights after three updates. bad: a number of one gradient of the second update."""
 
     def weights_after(kind: str, options: dict, on_gpu: bool, bad: float | None = None) -> np.ndarray:
-        monkeypatch.setattr(gradients, "on_jax_gpu", lambda: on_gpu)
+        monkeypatch.setattr(optimizers, "on_jax_gpu", lambda: on_gpu)
         layer, optimizer, rng = Weights(), new_optimizer(kind, options), np.random.default_rng(0)
         layer.build((None, 1))
         optimizer.build(layer.all)
@@ -68,7 +68,7 @@ def test_a_gradient_that_is_not_finite_makes_every_weight_nan(moved, bad, on_gpu
 
 def test_vectors_of_one_size_share_an_array():
     given = [ops.zeros(shape) for shape in SHAPES]
-    arrays, places = gradients.joined_vectors(given)
+    arrays, places = optimizers.joined_vectors(given)
     assert [tuple(array.shape) for array in arrays] == [(7, 3), (3, 3), (2, 5), (), (3, 5)]
     assert places == [(0, None), (1, 0), (2, 0), (3, None), (1, 1), (4, None), (2, 1), (1, 2)]
 
@@ -76,8 +76,8 @@ def test_vectors_of_one_size_share_an_array():
 @pytest.mark.parametrize("on_gpu", [False, True])
 def test_keras_clips_with_our_arrays_on_a_gpu_only(moved, monkeypatch, on_gpu):
     """Fails if Keras gives another name to `_clip_gradients`, which training would not notice."""
-    arranged = gradients.joined_vectors
+    arranged = optimizers.joined_vectors
     asked = []
-    monkeypatch.setattr(gradients, "joined_vectors", lambda given: asked.append(len(given)) or arranged(given))
+    monkeypatch.setattr(optimizers, "joined_vectors", lambda given: asked.append(len(given)) or arranged(given))
     moved("adamw", {"global_clipnorm": 1.0}, on_gpu)
     assert asked == ([len(SHAPES)] * 3 if on_gpu else [])

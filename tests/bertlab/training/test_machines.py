@@ -13,7 +13,9 @@ import pytest
 from pretraining_case import CONFIG, curve, make_examples
 
 from bertlab.common.errors import ConfigError
-from bertlab.training.devices.machines import Machine, this_machine
+from bertlab.training.devices.distribution import Machine, this_machine
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import PretrainingRun
 
 ROOT = Path(__file__).parents[3]
 
@@ -55,9 +57,6 @@ def test_a_tf_config_that_does_not_tell_is_refused(monkeypatch, text, message):
 
 
 def test_a_batch_that_cannot_be_shared_is_refused_before_the_machines_meet(tmp_path, monkeypatch):
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import PretrainingRun
-
     make_examples(tmp_path / "data")
     monkeypatch.setenv("TF_CONFIG", tf_config({"worker": ["a:1", "b:1", "c:1"]}, "worker", 1))
     with pytest.raises(ConfigError, match=r"into 3 equal parts .* machines 3\): choose a multiple of 3"):

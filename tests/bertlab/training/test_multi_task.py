@@ -19,7 +19,7 @@ from bertlab.predict import Predictor, evaluate
 from bertlab.training.finetuning import finetune_tasks
 from bertlab.training.finetuning.batches import TASK, batches_by_length, shares
 from bertlab.training.finetuning.task_group import TaskGroup
-from bertlab.training.runs import callbacks
+from bertlab.training.runs import loop
 
 FAMILIES = ("bert", "albert", "modernbert", "xlnet")
 INPUTS = {"input_ids": np.array([[2, 7, 4, 3], [2, 9, 3, 0]]), "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 1, 0]])}
@@ -43,7 +43,7 @@ def finished(checkpoint, tmp_path_factory):
 
 
 def test_a_log_file_shows_how_many_rows_of_all_tasks_are_evaluated(checkpoint, tmp_path, monkeypatch):
-    monkeypatch.setattr(callbacks, "_SECONDS_BETWEEN_LINES", 0)
+    monkeypatch.setattr(loop, "_SECONDS_BETWEEN_LINES", 0)
     said = []
     trained(checkpoint, tmp_path, RECIPE.replace(epochs=1), say=said.append)
     rows = sum(len(task_of(shape).validation) for shape in ("sentence", "tagging"))

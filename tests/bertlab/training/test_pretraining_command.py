@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from pretraining_case import CONFIG, curve, make_examples
 
+from bertlab.cli.pretrain import _names
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -114,8 +116,6 @@ def test_a_run_is_judged_and_drawn(data, tmp_path):
 
 
 def test_runs_are_called_in_a_drawing_by_what_tells_them_apart(tmp_path):
-    from bertlab.cli.pretrain import _names
-
     assert _names([tmp_path / "runs/one", tmp_path / "runs/two/metrics.csv"]) == ["one", "two"]
     assert _names([tmp_path / "a/run", tmp_path / "b/run"]) == ["a/run", "b/run"]
     assert _names([tmp_path / "runs/one"]) == ["one"]

@@ -12,8 +12,7 @@ from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.models import BertForPreTraining
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
 from bertlab.training.objectives import MaskedLM
-from bertlab.training.runs.baselines import unigram_baseline
-from bertlab.training.runs.evaluation import evaluate, fixed_batches
+from bertlab.training.runs.evaluation import evaluate, fixed_batches, unigram_baseline
 
 
 def test_the_unigram_baseline_is_the_entropy_of_the_targets():

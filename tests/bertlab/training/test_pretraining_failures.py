@@ -7,40 +7,35 @@ import subprocess
 import sys
 from types import SimpleNamespace
 
+import keras
 import numpy as np
 import pytest
+import tensorflow as tf
 from pretraining_case import CONFIG, make_examples
+from test_training import examples, new_trainer
 
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
+from bertlab.data.pretraining.datasets import batches_of
+from bertlab.data.pretraining.records import ExampleFiles
+from bertlab.training.devices import failures
+from bertlab.training.objectives import MaskedLM
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import PretrainingRun, pretrain
+from bertlab.training.runs import curves
+from bertlab.training.runs.curves import RunFiles, read_metrics
+from bertlab.training.runs.loop import Alarm, Phase, Progress, TrainingLoop, run_training
+from bertlab.training.runs.state import saved_states
 
 # --- runs that are stopped ---
 
 
 def run_on(arrays, folder, steps=8, **options):
-    from test_training import new_trainer
-
-    from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.training.runs.callbacks import Alarm
-    from bertlab.training.runs.loop import Phase, run_training
-
-    trainer = new_trainer(total_steps=steps)
     phase = Phase(steps, lambda step: batches_of(arrays, 8, repeat=True, start_batch=step))
-    return run_training(
-        trainer,
-        [phase],
-        interval=4,
-        folder=folder,
-        checks=lambda history: (Alarm(history, "masked_lm", 50),),
-        **options,
-    )
+    return run_training(new_trainer(total_steps=steps), [phase], interval=4, folder=folder, **options)
 
 
 @pytest.mark.slow
 def test_a_loss_that_is_not_a_number_stops_the_run_with_step_batch_and_advice(tmp_path):
-    from test_training import examples
-
-    from bertlab.training.runs.callbacks import saved_states
-
     arrays = examples(rows=64)
     arrays["masked_lm_weights"][6 * 8 + 3, 0] = np.nan  # in batch number 6: step 7
     with pytest.raises(TrainingError, match=r"step 7 \(batch number 6\): the loss is nan.*step 4.*lower learning rate"):
@@ -48,22 +43,8 @@ def test_a_loss_that_is_not_a_number_stops_the_run_with_step_batch_and_advice(tm
     assert [path.name for path in saved_states(tmp_path)] == ["state-00000004.safetensors"]
 
 
-def test_a_loss_that_rises_stops_the_run():
-    from bertlab.training.runs.callbacks import Alarm
-
-    history = SimpleNamespace(interval=10, rows=[{"step": 10, "masked_lm_loss": 3.0}])
-    alarm = Alarm(history, "masked_lm", vocab_size=1000)
-    alarm.on_epoch_begin(1)
-    alarm.on_epoch_end(1, {"masked_lm_loss": 4.0})
-    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
-        alarm.on_epoch_end(1, {"masked_lm_loss": 4.8})
-
-
 @pytest.mark.slow
 def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
-    import keras
-    from test_training import examples
-
     class FillDisk(keras.callbacks.Callback):
         """Once a first state is saved no file may grow beyond 1000 bytes: the system refuses as on a full disk."""
 
@@ -83,9 +64,6 @@ def test_a_full_disk_keeps_the_last_state_and_says_so(tmp_path):
 
 
 def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path):
-    from bertlab.training.runs.curves import RunFiles
-    from bertlab.training.runs.loop import Progress, TrainingLoop
-
     rows = [{"step": step, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0} for step in (4, 8)]
     loop = TrainingLoop(None, Progress(8, 1.0, rows), interval=4, files=RunFiles(tmp_path))
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
@@ -98,8 +76,6 @@ def test_a_disk_that_is_full_when_the_curve_is_drawn_says_what_is_kept(tmp_path)
 
 
 def test_short_intervals_update_the_metrics_and_seldom_draw_the_curve(tmp_path, monkeypatch):
-    from bertlab.training.runs import curves
-
     rows = [{"step": 4, "seconds": 1.0, "loss": 8.0, "masked_lm_loss": 7.0}]
     files = curves.RunFiles(tmp_path)
     files.write(rows)
@@ -110,8 +86,6 @@ def test_short_intervals_update_the_metrics_and_seldom_draw_the_curve(tmp_path, 
 
 
 def test_a_file_that_is_not_a_metrics_file_is_refused_by_line(tmp_path):
-    from bertlab.training.runs.curves import read_metrics
-
     path = tmp_path / "metrics.csv"
     path.write_text("# a comment\nstep,loss\n1,2.5\n2,x\n")
     with pytest.raises(DataError, match=r"metrics\.csv line 4: expected a number"):
@@ -126,18 +100,25 @@ def test_a_file_that_is_not_a_metrics_file_is_refused_by_line(tmp_path):
 # --- the alarm ---
 
 
-def judged(loss, epoch, *earlier, **options):
+def judged(loss, epoch, *earlier, rising=True):
     """Asks the alarm of a run with intervals of ten steps and two phases, of 20 steps and more, about an interval."""
-    from bertlab.training.runs.callbacks import Alarm
-
     rows = [{"step": 10 * (i + 1), "masked_lm_loss": value} for i, value in enumerate(earlier)]
-    history = SimpleNamespace(interval=10, rows=rows)
-    alarm = Alarm(history, "masked_lm", vocab_size=1000, phases=[(0, "short"), (20, "long")], **options)
-    alarm.set_model(SimpleNamespace(dtype_policy=SimpleNamespace(name="float32")))
-    alarm.on_epoch_begin(epoch)
+    begin, data = (0, "short") if epoch < 2 else (20, "long")
+    trainer = SimpleNamespace(
+        objectives=[MaskedLM()], bert=SimpleNamespace(config=CONFIG.replace(vocab_size=1000)),
+        dtype_policy=SimpleNamespace(name="float32"),
+    )  # fmt: skip
+    alarm = Alarm(TrainingLoop(trainer, Progress(10 * epoch, rows=rows), 10), trainer, begin, data, rising)
+    alarm.set_model(trainer)
     if not math.isfinite(loss):
         alarm.on_train_batch_end(9, {"loss": loss, "bad_step": 4})
     alarm.on_epoch_end(epoch, {"masked_lm_loss": loss})
+
+
+def test_a_loss_that_rises_stops_the_run():
+    judged(4.0, 1, 3.0)
+    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
+        judged(4.8, 1, 3.0)
 
 
 def test_a_phase_on_harder_rows_is_compared_with_itself_alone():
@@ -159,9 +140,6 @@ def test_the_check_of_a_rise_can_be_turned_off_but_not_that_of_a_number():
 
 
 def test_a_run_continues_with_the_check_turned_off(tmp_path):
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import PretrainingRun
-
     data = make_examples(tmp_path / "data")
     recipe = preset("published", steps=4, interval=2, batch_size=8)
     run = PretrainingRun(CONFIG, data, tmp_path / "run", recipe)
@@ -209,8 +187,6 @@ def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
 
 def raised(error, machines=1):
     """The exception that a user sees for an error of the backend on one of so many machines."""
-    from bertlab.training.devices import failures
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(failures, "this_machine", lambda: SimpleNamespace(count=machines))
         with pytest.raises(Exception) as caught, failures.backend_errors():
@@ -219,8 +195,6 @@ def raised(error, machines=1):
 
 
 def test_only_what_tells_of_a_lost_machine_is_called_one():
-    import tensorflow as tf
-
     lost = tf.errors.UnavailableError(None, None, "Connection reset by peer\nmore")
     told = raised(lost, machines=2)
     assert isinstance(told, TrainingError) and "cannot be reached any more (Connection reset by peer)" in str(told)
@@ -233,8 +207,6 @@ def test_only_what_tells_of_a_lost_machine_is_called_one():
 
 @pytest.mark.parametrize("machines", [1, 2])
 def test_too_little_memory_is_answered_with_accumulation(machines):
-    import tensorflow as tf
-
     told = raised(tf.errors.ResourceExhaustedError(None, None, "OOM when allocating tensor with shape[8]"), machines)
     assert isinstance(told, TrainingError)
     assert "OOM when allocating" in str(told) and "a larger --accumulation" in str(told)
@@ -242,10 +214,6 @@ def test_too_little_memory_is_answered_with_accumulation(machines):
 
 @pytest.mark.slow
 def test_a_damaged_record_is_named_although_the_backend_met_it(tmp_path, monkeypatch):
-    from bertlab.data.pretraining.records import ExampleFiles
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import pretrain
-
     whole = ExampleFiles.take
 
     def take(self, rows):

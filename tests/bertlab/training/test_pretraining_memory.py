@@ -1,17 +1,19 @@
 """The memory that a run may take, with stand-ins for nvidia-smi, JAX and a container's limits."""
 
 import os
+import sys
 from types import SimpleNamespace
 
 import pytest
 from pretraining_case import CONFIG, make_examples
 
 from bertlab.common.errors import ConfigError
-from bertlab.training.devices import free_memory
-from bertlab.training.devices.free_memory import available_memory
-from bertlab.training.devices.memory import GIB
+from bertlab.training import pretraining
+from bertlab.training.devices import memory
+from bertlab.training.devices.memory import GIB, MIB, available_memory
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import pretrain
 
-MIB = 2**20
 CARDS = ["0, GPU-aaa, 1000, 80000", "1, GPU-bbb, 70000, 80000"]
 NVIDIA_SMI = """#!/bin/sh
 case "$1" in
@@ -26,7 +28,7 @@ esac
 def machine(tmp_path, monkeypatch):
     """A machine with the cards and programs that it is called with, and no limit of a container."""
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    monkeypatch.setattr(free_memory, "CGROUP", tmp_path / "cgroup")
+    monkeypatch.setattr(memory, "CGROUP", tmp_path / "cgroup")
     program = tmp_path / "nvidia-smi"
     program.write_text(NVIDIA_SMI.format(folder=tmp_path))
     program.chmod(0o755)
@@ -69,28 +71,27 @@ def test_of_several_cards_the_fullest_decides(machine, monkeypatch):
 def test_cards_that_are_hidden_are_no_cards(machine, monkeypatch, visible):
     machine(CARDS)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    monkeypatch.setattr(free_memory, "_free_on_machine", lambda: 3 * GIB)
+    monkeypatch.setattr(memory, "_free_on_machine", lambda: 3 * GIB)
     assert available_memory() == 3 * GIB
 
 
 def test_a_card_without_memory_of_its_own_leaves_the_machine_to_tell(machine, monkeypatch):
     machine(["0, GPU-aaa, [N/A], [N/A]"])
-    monkeypatch.setattr(free_memory, "_free_on_machine", lambda: 3 * GIB)
+    monkeypatch.setattr(memory, "_free_on_machine", lambda: 3 * GIB)
     assert available_memory() == 3 * GIB
 
 
 def test_on_jax_the_part_of_the_card_that_it_took_is_the_limit(machine, monkeypatch):
     machine(CARDS)
     device = SimpleNamespace(memory_stats=lambda: {"bytes_limit": 5 * GIB, "bytes_in_use": GIB})
-    keras = SimpleNamespace(backend=SimpleNamespace(backend=lambda: "jax"))
-    monkeypatch.setitem(free_memory.sys.modules, "keras", keras)
-    monkeypatch.setitem(free_memory.sys.modules, "jax", SimpleNamespace(local_devices=lambda: [device]))
+    monkeypatch.setattr(memory.keras.backend, "backend", lambda: "jax")
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace(local_devices=lambda: [device]))
     assert available_memory() == 5 * GIB
 
 
 def test_files_that_the_system_keeps_in_a_containers_memory_count_as_free(machine, tmp_path, monkeypatch):
     machine([])
-    monkeypatch.setattr(free_memory, "_free_on_machine", lambda: 30 * GIB)
+    monkeypatch.setattr(memory, "_free_on_machine", lambda: 30 * GIB)
     folder = tmp_path / "cgroup"
     folder.mkdir()
     (folder / "memory.max").write_text(f"{8 * GIB}\n")
@@ -103,10 +104,6 @@ def test_files_that_the_system_keeps_in_a_containers_memory_count_as_free(machin
 
 @pytest.mark.slow
 def test_a_refusal_names_the_way_past_it_and_the_way_leads_past_it(tmp_path, monkeypatch):
-    from bertlab.training import pretraining
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import pretrain
-
     monkeypatch.setattr(pretraining, "available_memory", lambda devices: MIB)
     data = make_examples(tmp_path / "data")
     recipe = preset("published", steps=1, batch_size=8, xla=False)

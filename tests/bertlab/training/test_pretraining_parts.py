@@ -6,19 +6,39 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import keras
 import numpy as np
 import pytest
 from pretraining_case import CONFIG, make_examples
 from test_training import CONFIG as DROPOUT_CONFIG
 from test_training import examples, weights_of
 
+from bertlab import checkpoints
+from bertlab.analysis.summary import component_counts
+from bertlab.checkpoints.kinds import variables_of
 from bertlab.common.errors import ConfigError
 from bertlab.config import SIZES, BertConfig
+from bertlab.data.pretraining import datasets
+from bertlab.data.pretraining.collators import NextTokens
+from bertlab.data.pretraining.datasets import batches_of
+from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.families import GptConfig
-from bertlab.training.runs import callbacks
+from bertlab.models import BertForPreTraining
+from bertlab.models.outline import parameter_count
+from bertlab.training.devices import utilisation
+from bertlab.training.devices.memory import GIB, available_memory, check_memory, memory_needs
+from bertlab.training.devices.utilisation import Peak, training_flops
+from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
+from bertlab.training.presets import preset
+from bertlab.training.pretraining import PretrainingRun, pretrain
+from bertlab.training.recipes.optimizer import UncorrectedAdamW, adamw
+from bertlab.training.runs import loop
+from bertlab.training.runs.curves import draw, objectives_in
+from bertlab.training.runs.pretrainer import PreTrainer
 
 PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropout=0.0)
 
@@ -29,13 +49,6 @@ PLAIN = DROPOUT_CONFIG.replace(num_layers=1, hidden_dropout=0.0, attention_dropo
 @functools.cache
 def trained(accumulation, dtype="float32", jit_compile=False):
     """Weights and loss after two updates from batches of eight rows."""
-    import keras
-
-    from bertlab.data.pretraining.datasets import batches_of
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.recipes.optimizer import adamw
-    from bertlab.training.runs.pretrainer import PreTrainer
-
     keras.utils.set_random_seed(3)
     arrays = examples(rows=16)
     arrays["masked_lm_weights"][:4] = 0.0  # the first parts of the first batch have nothing to predict
@@ -63,10 +76,6 @@ def test_parts_add_up_when_compiled_too():
 
 
 def test_the_loss_is_the_sum_of_the_objectives_each_times_its_factor():
-    from bertlab.models import BertForPreTraining
-    from bertlab.training.objectives import MaskedLM, NextSentence
-    from bertlab.training.runs.pretrainer import PreTrainer
-
     pairs = NextSentence()
     pairs.factor = 50.0
     trainer = PreTrainer(BertForPreTraining(PLAIN), objectives=(MaskedLM(), pairs))
@@ -89,8 +98,6 @@ def test_float16_scales_the_loss_and_reports_it_unscaled():
 
 
 def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
-    from bertlab.data.pretraining.collators import NextTokens
-
     batch = {
         "input_ids": np.array([[2, 4, 9, 3, 2, 7, 3, 0]], "int32"),  # [CLS] [MASK] 9 [SEP] [CLS] 7 [SEP] [PAD]
         "sequence_ids": np.array([[1, 1, 1, 1, 2, 2, 2, 0]], "int32"),
@@ -108,9 +115,6 @@ def test_left_to_right_every_token_asks_for_the_next_one_of_its_own_example():
 
 
 def test_rows_without_masks_are_read_from_left_to_right_as_they_are(tmp_path):
-    from bertlab.data.pretraining.collators import NextTokens
-    from bertlab.data.pretraining.records import ExampleFiles
-
     masked = ExampleFiles(make_examples(tmp_path / "static"))
     plain = ExampleFiles(make_examples(tmp_path / "dynamic", dynamic_masking=True))
     ours, others = (NextTokens()(files.take(np.arange(len(files))), 0) for files in (masked, plain))
@@ -121,10 +125,6 @@ def test_rows_without_masks_are_read_from_left_to_right_as_they_are(tmp_path):
 
 @pytest.mark.slow
 def test_a_causal_model_is_trained_left_to_right(tmp_path):
-    from bertlab import checkpoints
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import pretrain
-
     data = make_examples(tmp_path / "data")
     recipe = preset("small", steps=4, interval=2, batch_size=8, xla=False)
     (_, last) = pretrain(CONFIG.replace(causal=True), [data], tmp_path / "run", recipe)
@@ -134,11 +134,6 @@ def test_a_causal_model_is_trained_left_to_right(tmp_path):
 
 
 def test_a_run_reads_left_to_right_first_and_the_next_one_continues_in_both_directions(tmp_path):
-    from bertlab import checkpoints
-    from bertlab.checkpoints.kinds import variables_of
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import PretrainingRun, pretrain
-
     data = make_examples(tmp_path / "data")
     recipe = preset("small", steps=2, interval=2, batch_size=8, xla=False)
     (last,) = pretrain(CONFIG, [data], tmp_path / "first", recipe.replace(direction="left-to-right"))
@@ -162,9 +157,6 @@ def test_a_run_reads_left_to_right_first_and_the_next_one_continues_in_both_dire
 
 @pytest.mark.parametrize("model, direction", [("electra-small", "left-to-right"), ("gpt", "both")])
 def test_a_direction_that_a_family_does_not_have_is_refused(tmp_path, model, direction):
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import PretrainingRun
-
     data = make_examples(tmp_path / "data", next_sentence=False, dynamic_masking=True)
     config = GptConfig(vocab_size=2_000, num_layers=1) if model == "gpt" else model
     with pytest.raises(ConfigError, match=f"direction {direction}: expected a model of the family bert, .* got one of"):
@@ -177,16 +169,11 @@ def test_a_direction_that_a_family_does_not_have_is_refused(tmp_path, model, dir
 
 @pytest.mark.parametrize("size", SIZES)
 def test_the_number_of_weights_follows_from_the_shape(size):
-    from bertlab.analysis.summary import component_counts
-    from bertlab.models.outline import parameter_count
-
     config = BertConfig.named(size)
     assert parameter_count(config) == sum(count for _, count in component_counts(config))
 
 
 def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would():
-    from bertlab.training.devices.memory import GIB, check_memory, memory_needs
-
     config = BertConfig.named("base")
     available = 16 * GIB
     with pytest.raises(ConfigError, match=r"GiB are free: .* accumulation=(\d+)") as caught:
@@ -199,8 +186,6 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
 
 
 def test_the_last_layer_needs_memory_for_the_places_that_it_computes():
-    from bertlab.training.devices.memory import memory_needs
-
     def activations(layers, predictions):
         return memory_needs(BertConfig.named("base", num_layers=layers), 8, 512, predictions, "float32").activations
 
@@ -235,8 +220,6 @@ print(needs.total, status("VmHWM") - status("RssFile"))  # the libraries' files 
 @pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the system tells no peak of memory")
 @pytest.mark.parametrize(("rows", "accumulation"), [(256, 1), (1024, 1), (1024, 4)])
 def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(rows, accumulation, tmp_path):
-    from bertlab.training.devices.memory import GIB
-
     script = MEASURE.format(rows=rows, accumulation=accumulation)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     done = subprocess.run(
@@ -247,9 +230,6 @@ def test_the_estimate_of_the_memory_is_near_what_a_run_takes_and_seldom_below(ro
 
 
 def test_what_is_free_on_this_machine_is_known():
-    from bertlab.training.devices.free_memory import available_memory
-    from bertlab.training.devices.memory import GIB
-
     assert 0.1 < available_memory() / GIB < 1e5
 
 
@@ -257,8 +237,6 @@ def test_what_is_free_on_this_machine_is_known():
 
 
 def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_the_attention():
-    from bertlab.training.devices.utilisation import training_flops
-
     config = BertConfig.named("base")
     kernels = 12 * 12 * 768**2  # twelve layers of twelve H × H matrices, those of the feed-forward network counted as 8
     attention = 12 * 12 * 768 * 128  # L · 12 · H · T for each token: Chowdhery et al. 2022, appendix B
@@ -267,8 +245,6 @@ def test_the_arithmetic_of_bert_base_is_six_operations_per_weight_and_token_and_
 
 
 def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_predicted():
-    from bertlab.training.devices.utilisation import training_flops
-
     config = BertConfig.named("base")
     all_but_keys_and_values = 6 * (12 - 2) * 768**2 + 12 * 768 * 128
     head = 6 * 768 * (768 + 30522)
@@ -277,10 +253,6 @@ def test_of_the_last_layer_only_keys_and_values_are_computed_where_nothing_is_pr
 
 
 def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
-    import time
-
-    from bertlab.training.devices.utilisation import Peak
-
     peak = Peak()
     before = peak.best
     assert peak.measure(wait=600.0) == before
@@ -296,13 +268,11 @@ def test_the_measured_peak_is_no_less_than_what_a_small_product_reaches():
 def test_speed_is_counted_from_the_end_of_the_first_bundle_and_held_against_what_all_devices_can_do(
     devices, monkeypatch
 ):
-    from bertlab.training.devices import utilisation
-
     clock, waited = iter([10.0, 12.0]), iter([3.0, 3.5])
     monkeypatch.setattr(utilisation.time, "perf_counter", lambda: next(clock))
-    monkeypatch.setattr(utilisation, "seconds_waited", lambda: next(waited))
+    monkeypatch.setattr(datasets, "seconds_waited", lambda: next(waited))
     peak = SimpleNamespace(measure=lambda wait: 1000.0)
-    callback = utilisation.Throughput(lambda step: 100.0, 20, peak, devices)
+    callback = utilisation.Throughput(100.0, peak, devices)
     callback.on_epoch_begin(0)
     first, second, end = {"tokens": 500.0}, {"tokens": 1500.0}, {}
     callback.on_train_batch_end(9, first)
@@ -318,10 +288,6 @@ def test_speed_is_counted_from_the_end_of_the_first_bundle_and_held_against_what
 
 
 def test_without_correction_the_first_update_is_longer_by_the_published_factor():
-    import keras
-
-    from bertlab.training.recipes.optimizer import UncorrectedAdamW
-
     def first_move(optimizer):
         variable = keras.Variable(np.array([1.0, -2.0], "float32"))
         optimizer.build([variable])
@@ -341,10 +307,10 @@ def test_without_correction_the_first_update_is_longer_by_the_published_factor()
 def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
     """The time left is estimated from the steps that were computed, without the first ones, which are also compiled."""
     clock = 0.0
-    monkeypatch.setattr(callbacks, "bars_are_shown", lambda: False)
-    monkeypatch.setattr(callbacks, "time", SimpleNamespace(perf_counter=lambda: clock))
+    monkeypatch.setattr(loop, "bars_are_shown", lambda: False)
+    monkeypatch.setattr(loop, "time", SimpleNamespace(perf_counter=lambda: clock))
     said = []
-    lines = callbacks.ProgressLines(1000, said.append, first_step=61)
+    lines = loop.ProgressLines(1000, said.append, first_step=61)
     lines.skip(39)
     for clock, steps in ((600.0, 1), (660.0, 10), (661.0, 0), (780.0, 20)):  # 10 minutes of compiling, then 6 s a step
         lines.advance(steps, f"loss {clock / 1000}")
@@ -356,11 +322,9 @@ def test_a_run_in_a_log_file_prints_now_and_then_how_far_it_is(monkeypatch):
 
 
 def test_the_progress_names_what_each_objective_measured():
-    from bertlab.training.objectives import MaskedLM, NextSentence, NextToken
-
     def line(objectives, **metrics):
         row = {"step": 200, "seconds": 9.0, "loss": 2.5, "tokens_per_second": 6400.0, **metrics}
-        return callbacks.loss_note(row, objectives)
+        return loop.loss_note(row, objectives)
 
     pairs = dict(masked_lm_loss=2.0, masked_lm_accuracy=0.41, next_sentence_loss=0.5, next_sentence_accuracy=0.7)
     assert line([MaskedLM(), NextSentence()], **pairs) == (
@@ -371,8 +335,6 @@ def test_the_progress_names_what_each_objective_measured():
 
 
 def test_the_columns_of_a_history_name_its_objectives():
-    from bertlab.training.runs.curves import objectives_in
-
     rows = [
         {"step": 1, "loss": 3.0, "masked_lm_accuracy": 0.1, "masked_lm_loss": 2.0, "val_other_loss": 1.0},
         {"step": 2, "loss": 3.0, "masked_lm_loss": 2.0, "next_sentence_loss": 0.7},
@@ -382,8 +344,6 @@ def test_the_columns_of_a_history_name_its_objectives():
 
 
 def test_every_objective_of_a_run_is_drawn_in_a_row_of_its_own(tmp_path):
-    from bertlab.training.runs.curves import draw
-
     one = [{"step": step, "masked_lm_loss": 9.0 / step, "masked_lm_accuracy": 0.1 * step} for step in (1, 2)]
     two = [row | {"replaced_token_loss": 0.5, "replaced_token_accuracy": 0.9} for row in one]
     draw({"one": one}, tmp_path / "one.svg")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from bertlab_command import run
 from click.testing import CliRunner
+from killing import Killed, killer
 
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
@@ -17,8 +18,7 @@ from bertlab.models.outline import parameter_count
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.devices.memory import memory_needs
 from bertlab.training.devices.utilisation import forward_flops
-from bertlab.training.objectives import SequenceToSequence, objectives_for
-from bertlab.training.objectives.losses import smoothed_losses, token_losses
+from bertlab.training.objectives import SequenceToSequence, objectives_for, smoothed_losses, token_losses
 from bertlab.training.presets import preset
 from bertlab.training.pretraining import PretrainingRun
 from bertlab.training.recipes.schedule import InverseRoot
@@ -155,12 +155,6 @@ def test_the_preset_translation_is_the_papers_recipe():
     assert recipe.learning_rate == pytest.approx((512 * 4000) ** -0.5, rel=0.01)
 
 
-@pytest.mark.parametrize("changes", [{"stable_share": 0.1}, {"warmup_share": 0.0}])
-def test_the_inverse_root_needs_a_warm_up_and_has_no_plateau(changes):
-    with pytest.raises(ConfigError, match="schedule inverse-root: expected a warm-up of at least one step"):
-        preset("translation", **changes)
-
-
 # --- counting ---
 
 
@@ -191,9 +185,9 @@ def test_pairs_and_models_that_do_not_fit_are_named(folder, tmp_path):
     with pytest.raises(DataError, match="holds sources and targets, which a model of bert cannot learn from"):
         PretrainingRun(bert, folder, tmp_path / "run", recipe(label_smoothing=0.0))
     small = dict(vocab_size=SMALL.vocab_size, hidden_size=16, num_heads=2, pad_token_id=0, decoder_vocab_size=9)
-    with pytest.raises(ConfigError, match=f"vocab_size of at least {SMALL.vocab_size}, .*; got 9"):
+    with pytest.raises(DataError, match=f"a vocabulary of {SMALL.vocab_size} tokens, the model has 9: "):
         PretrainingRun(MarianConfig(**small), folder, tmp_path / "run", recipe(label_smoothing=0.0))
-    with pytest.raises(ConfigError, match="rows of the data have 8 tokens, the model has 7 positions"):
+    with pytest.raises(DataError, match="rows of 8 tokens, but the model has 7 positions"):
         PretrainingRun(SMALL.replace(max_position_embeddings=7), folder, tmp_path / "run", recipe())
     with pytest.raises(ConfigError, match="objective masked-lm is not for a model with a decoder"):
         PretrainingRun(SMALL, folder, tmp_path / "run", recipe(objective="masked-lm"))
@@ -230,8 +224,8 @@ def test_from_a_file_of_pairs_to_an_evaluated_checkpoint_and_a_stopped_run_ends_
         out = tmp_path / name
         if name == "stopped":
             stopped = PretrainingRun(SMALL, tmp_path / "pairs", out, recipe(), tmp_path / "pairs")
-            with pytest.raises(KeyboardInterrupt):
-                stopped.train([stop_after(20)], memory_check=False)
+            with pytest.raises(Killed):
+                stopped.train([killer("on_epoch_end", 0)], memory_check=False)
         printed = run("pretrain", tmp_path / "config.json", *options, "--out", out, "--steps", 40)
         lines.append(json.loads(printed.splitlines()[-1]))
         assert (out / "curve.png").exists()
@@ -240,13 +234,3 @@ def test_from_a_file_of_pairs_to_an_evaluated_checkpoint_and_a_stopped_run_ends_
     assert "target_token_perplexity" in run("evaluate", tmp_path / "whole/checkpoint", "--data", tmp_path / "pairs",
                                             "--json")  # fmt: skip
     assert "decoder: 1 × cross-attention" in run("summary", tmp_path / "whole/checkpoint")
-
-
-def stop_after(step):
-    import keras
-
-    def stop(epoch, logs):
-        if (epoch + 1) * 20 == step:
-            raise KeyboardInterrupt
-
-    return keras.callbacks.LambdaCallback(on_epoch_end=stop)

@@ -3,13 +3,15 @@
 import numpy as np
 import pytest
 from bertlab_command import run
-from pretraining_case import CONFIG, curve, make_examples
+from pretraining_case import CONFIG, check_resuming, make_examples, pretrained
 
 from bertlab import checkpoints, families, models
+from bertlab.analysis.fill_mask import fill_mask
 from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import DrawOrder
 from bertlab.data.pretraining.settings import ExampleSettings
-from bertlab.training.presets import preset
+from bertlab.training.recipes.optimizer import muon
+from bertlab.training.runs.evaluation import evaluate
 
 XLNET = families.family("xlnet").config(
     vocab_size=CONFIG.vocab_size, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=32,
@@ -47,14 +49,6 @@ def test_every_order_is_equally_likely_and_a_function_of_seed_and_batch():
 # --- runs ---
 
 
-def train(data, out, callbacks=(), config=XLNET, **changes):
-    from bertlab.training.pretraining import pretrain
-
-    small = dict(steps=6, interval=2, batch_size=8, learning_rate=5e-3, xla=False)
-    recipe = preset("published", **(small | changes))
-    return pretrain(config, [data], out, recipe, validation=data, callbacks=callbacks)
-
-
 @pytest.fixture(scope="module")
 def data(tmp_path_factory):
     return make_examples(tmp_path_factory.mktemp("data") / "rows", number=12, **ExampleSettings.PRESETS["permutation"])
@@ -62,13 +56,11 @@ def data(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def finished(data):
-    return data.parent / "run", train(data, data.parent / "run")
+    return data.parent / "run", pretrained(XLNET, data, data.parent / "run")
 
 
 @pytest.mark.slow
 def test_a_finished_run_leaves_a_model_that_fills_in_blanks(finished):
-    from bertlab.analysis.fill_mask import fill_mask
-
     folder, history = finished
     names = {f"{prefix}permutation_{figure}" for prefix in ("", "val_") for figure in ("loss", "accuracy")}
     assert names <= history[-1].keys() and history[-1]["permutation_loss"] < history[0]["permutation_loss"]
@@ -82,25 +74,11 @@ def test_a_finished_run_leaves_a_model_that_fills_in_blanks(finished):
 
 @pytest.mark.slow
 def test_a_run_that_was_stopped_resumes_to_the_same_bytes(data, finished, tmp_path):
-    import keras
-
-    class Stop(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch == 1:
-                raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        train(data, tmp_path / "run", callbacks=[Stop()])
-    train(data, tmp_path / "run")
-    assert curve(tmp_path / "run") == curve(finished[0])
-    model = "checkpoint/model.safetensors"
-    assert (tmp_path / "run" / model).read_bytes() == (finished[0] / model).read_bytes()
+    check_resuming(XLNET, data, tmp_path / "run", finished[0], "checkpoint/model.safetensors")
 
 
 @pytest.mark.slow
 def test_it_is_evaluated_alike_at_every_batch_size(data, finished):
-    from bertlab.training.runs.evaluation import evaluate
-
     model = checkpoints.load(finished[0] / "checkpoint")
     few, many = (evaluate(model, data, rows=30, batch_size=size) for size in (7, 16))
     assert few == pytest.approx(many, rel=1e-5) and "permutation_perplexity" in few
@@ -109,20 +87,23 @@ def test_it_is_evaluated_alike_at_every_batch_size(data, finished):
 @pytest.mark.slow
 def test_a_batch_in_parts_gives_the_same_update(data, tmp_path):
     plain = XLNET.replace(hidden_dropout=0.0, attention_dropout=0.0)
-    parts, whole = (train(data, tmp_path / str(n), config=plain, accumulation=n, steps=2)[-1] for n in (2, 1))
+    parts, whole = (pretrained(plain, data, tmp_path / str(n), accumulation=n, steps=2)[-1] for n in (2, 1))
     assert parts["val_permutation_loss"] == pytest.approx(whole["val_permutation_loss"], rel=1e-5)
 
 
-def test_another_objective_is_refused(data, tmp_path):
-    with pytest.raises(ConfigError, match="objective masked-lm is not for a model with two streams"):
-        train(data, tmp_path, objective="masked-lm")
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"objective": "masked-lm"}, "objective masked-lm is not for a model with two streams"),
+        ({"optimizer": "muon"}, "muon is not for a model with two streams"),
+    ],
+)
+def test_settings_of_other_models_are_refused(changes, message, data, tmp_path):
+    with pytest.raises(ConfigError, match=message):
+        pretrained(XLNET, data, tmp_path, **changes)
 
 
-def test_muon_is_refused_and_the_rows_of_a_bias_are_never_its_matrices(data, tmp_path):
-    from bertlab.training.recipes.optimizer import muon
-
-    with pytest.raises(ConfigError, match="muon is not for a model with two streams"):
-        train(data, tmp_path, optimizer="muon")
+def test_the_rows_of_a_bias_are_never_matrices_of_muon():
     model = models.PreTrainingModel(XLNET)
     optimizer = muon(0.01, model)
     optimizer.build(model.trainable_variables)
