@@ -351,7 +351,7 @@ print(f"head 3-4, {names[2, 3]}; but the row of 'were' looks at {reading.pieces[
 # may be small.
 #
 # **And do we need all heads?** ★ Michel et al. (2019) removed heads one by one at test time; most could go without a loss that one could
-# measure. `bertlab.analysis.gating` does it for any model: `gate_heads` silences a head, `head_importance` ranks them.
+# measure. `bertlab.analysis.gating` does it for any model: `gated_heads` silences heads, `without_each_head` measures what each adds.
 
 # %% [markdown]
 # ---

@@ -57,7 +57,7 @@ def drawn_words(rng: Random, letters: str, number: int) -> list:
         pieces = in_letters("".join(rng.choice(list(letters), size=int(rng.integers(3, 7)))))
         if rng.random() < 0.4:
             pieces[1:3] = [pieces[1] + pieces[2][2:]]
-        words.append((pieces, int(2 + rng.pareto(1) * 8) % 997))
+        words.append((pieces, max(1, int(2 + rng.pareto(1) * 8) % 997)))
     return [*words, ([letters[0]], int(rng.integers(20, 60))), ([letters[1]], int(rng.integers(20, 60)))]
 
 
