@@ -6,10 +6,10 @@ the head word in the treebank. There are two directions, since a dependent may a
 to its dependent. The baseline predicts the word at a fixed distance: a head that does not do better has learnt a
 distance, not the relation.
 
-Types: four of the five that Kovaleva et al. 2019 ("Revealing the Dark Secrets of BERT", section 4.1) name: vertical
-([CLS] and [SEP]), diagonal (the token itself and its neighbours), vertical + diagonal, and heterogeneous. They trained
-a classifier on maps labelled by hand. Here a head's type follows from the fractions of its attention, with `ENOUGH` as
-threshold.
+Types: Kovaleva et al. 2019 ("Revealing the Dark Secrets of BERT", section 4.1) name five types of maps: vertical ([CLS]
+and [SEP]), diagonal (the token itself and its neighbours), vertical + diagonal, block (within each of two texts) and
+heterogeneous. They trained a classifier on maps labelled by hand. Here a head's type follows from the fractions of its
+attention, with `ENOUGH` as threshold.
 
 Letters: L layers, A heads, W words, T tokens.
 """
@@ -74,18 +74,18 @@ def predicted_heads(attention: np.ndarray, direction: int = 0) -> np.ndarray:
     return weights.argmax(axis=-1)
 
 
-def best_offset(dependents: Sequence[int], heads: Sequence[int]) -> tuple[int, float]:
+def best_offset(dependents: Sequence[int], heads: Sequence[int], max_offset: int = MAX_OFFSET) -> tuple[int, float]:
     """The distance that is right most often, and the fraction of words for which it is right.
 
     dependents, heads: the indices of words and of their head words. The distance is head − dependent, between
-    −`MAX_OFFSET` and `MAX_OFFSET`; of equally good ones the shortest.
+    −max_offset and max_offset; of equally good ones the shortest.
 
     Example:
         >>> best_offset([0, 3, 5], [1, 4, 3])  # twice the next word, once two words before
         (1, 0.6666666666666666)
     """
     distances = np.asarray(heads) - np.asarray(dependents)
-    offsets = sorted((k for k in range(-MAX_OFFSET, MAX_OFFSET + 1) if k), key=lambda k: (abs(k), k < 0))
+    offsets = sorted((k for k in range(-max_offset, max_offset + 1) if k), key=lambda k: (abs(k), k < 0))
     fractions = [float(np.mean(distances == k)) for k in offsets]
     best = int(np.argmax(fractions))
     return offsets[best], fractions[best]
@@ -101,6 +101,13 @@ def relation_scores(
         least: leave out relations with fewer words. The root has no head word and is left out always.
 
     Example:
+        from bertlab import checkpoints
+        from bertlab.analysis.heads import relation_scores
+        from bertlab.analysis.readings import read_words
+        from bertlab.data.treebanks import read_conllu
+
+        encoder = checkpoints.load("bertlab-mini", "encoder")
+        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         sentences = read_conllu("treebank.conllu")
         readings = read_words(encoder, tokenizer, [sentence.words for sentence in sentences])
         for scores in relation_scores(sentences, (reading.attention for reading in readings)):
@@ -124,13 +131,14 @@ def relation_scores(
 
 
 ENOUGH = 0.5  # of the attention
-TYPES = ("vertical", "diagonal", "vertical + diagonal", "heterogeneous")
+TYPES = ("vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous")
 
 
 class AttentionPattern(NamedTuple):
     """Mean fractions of the attention of some heads; each array has the shape of the heads, (…).
 
     previous: over the tokens that have a token before them; following: over those that have one after them.
+    own_segment: that within a token's own text, without [CLS] and [SEP]; NaN for a row with one text.
     entropy: of the weights, in nats: 0 for one token alone, ln T for all tokens evenly.
     """
 
@@ -139,15 +147,20 @@ class AttentionPattern(NamedTuple):
     following: np.ndarray
     cls: np.ndarray
     separator: np.ndarray
+    own_segment: np.ndarray
     entropy: np.ndarray
 
 
 def attention_pattern(
-    attention: np.ndarray, separators: Sequence[bool], cls: Sequence[bool] | None = None
+    attention: np.ndarray,
+    separators: Sequence[bool],
+    segments: Sequence[int] | None = None,
+    cls: Sequence[bool] | None = None,
 ) -> AttentionPattern:
     """The fractions of attention of each head, averaged over the tokens of one row.
 
     attention: (…, T, T), rows that sum to 1.   separators: (T,) whether a token is [SEP].
+    segments: (T,) the text that each token belongs to.
     cls: (T,) whether a token is [CLS], nowhere in a row without it; default: the first token.
 
     Example:
@@ -162,6 +175,7 @@ def attention_pattern(
         *diagonals,
         cls=attention[..., cls].sum(axis=-1).mean(axis=-1),
         separator=attention[..., separators].sum(axis=-1).mean(axis=-1),
+        own_segment=_own_segment(attention, ~separators & ~cls, segments),
         entropy=attention_entropy(attention).mean(axis=-1),
     )
 
@@ -173,16 +187,34 @@ def attention_entropy(attention: np.ndarray) -> np.ndarray:
 
 
 def mean_pattern(patterns: Iterable[AttentionPattern]) -> AttentionPattern:
-    """The mean of several rows' patterns."""
-    return AttentionPattern(*(np.mean(values, axis=0) for values in zip(*patterns, strict=True)))
+    """The mean of several rows' patterns. NaN where every row has NaN."""
+    stacked = (np.stack(values) for values in zip(*patterns, strict=True))
+    known = ((np.isfinite(values).sum(axis=0), np.nansum(values, axis=0)) for values in stacked)
+    return AttentionPattern(*(np.where(count > 0, total / np.maximum(count, 1), np.nan) for count, total in known))
 
 
-def pattern_type(pattern: AttentionPattern) -> np.ndarray:
+def pattern_type(pattern: AttentionPattern, enough: float = ENOUGH) -> np.ndarray:
     """The type of each head, one of `TYPES`; an array of strings (…).
 
-    The first that holds: [CLS] and [SEP] get `ENOUGH` of the attention, so do the token and its neighbours, so do all
-    of these together.
+    The first that holds: [CLS] and [SEP] get `enough` of the attention, so do the token and its neighbours, so do all
+    of these together, or the own text does by so much more than half that `enough` of the rest would be in the other.
     """
     vertical = pattern.cls + pattern.separator
     diagonal = pattern.itself + pattern.previous + pattern.following
-    return np.select([vertical >= ENOUGH, diagonal >= ENOUGH, vertical + diagonal >= ENOUGH], TYPES[:3], TYPES[3])
+    within = np.nan_to_num(pattern.own_segment)
+    return np.select(
+        [vertical >= enough, diagonal >= enough, vertical + diagonal >= enough, within >= (1 + enough) / 2],
+        TYPES[:4],
+        TYPES[4],
+    )
+
+
+def _own_segment(attention, inside, segments) -> np.ndarray:
+    """The fraction that stays in the own text, of the attention to tokens of either text. inside: (T,) those tokens."""
+    if segments is None or len(np.unique(np.asarray(segments)[inside])) < 2:
+        return np.full(attention.shape[:-2], np.nan)
+    segments = np.asarray(segments)
+    weights = attention[..., inside, :][..., inside]  # (…, N, N)
+    same = segments[inside][:, None] == segments[inside]  # (N, N)
+    total = np.maximum(weights.sum(axis=-1), np.finfo("float32").tiny)
+    return ((weights * same).sum(axis=-1) / total).mean(axis=-1)

@@ -24,7 +24,7 @@ class TextReading(NamedTuple):
 
     ids: np.ndarray  # (T,) int32
     pieces: list[str]
-    segments: np.ndarray  # (T,) int32
+    segments: np.ndarray  # (T,) int32: 0 for the first text, 1 for the second
     attention: np.ndarray  # (L, A, T, T) float32
     states: np.ndarray  # (L + 1, T, H) float32
 
@@ -41,20 +41,27 @@ class WordReading(NamedTuple):
     tokens: np.ndarray  # (L, A, T, T) float32
 
 
-def read_text(encoder, tokenizer, text: str) -> TextReading:
-    """Attention and hidden states of a text. [MASK] in it is the special token.
+def read_text(encoder, tokenizer, text: str, text_b: str | None = None) -> TextReading:
+    """Attention and hidden states of a text, or of a pair. [MASK] in a text is the special token.
 
     encoder: a `Backbone`.   tokenizer: its tokenizer.
     Raises DataError for a text without tokens or with more than the model has positions.
 
     Example:
+        from bertlab import checkpoints
+        from bertlab.analysis.readings import read_text
+
+        encoder = checkpoints.load("bertlab-mini", "encoder")
+        tokenizer = checkpoints.load_tokenizer("bertlab-mini")
         reading = read_text(encoder, tokenizer, "The dog barks.")
         print(reading.pieces, reading.attention.shape)
     """
-    encoded = tokenizer.encode(text, special_tokens=True)
-    if not len(encoded):
-        raise DataError(f"expected a text with at least one token, got {text!r}; write a text")
-    row = tokenizer.pack(encoded)
+    texts = [text] if text_b is None else [text, text_b]
+    encoded = [tokenizer.encode(one, special_tokens=True) for one in texts]
+    for one, ids in zip(texts, encoded, strict=True):
+        if not len(ids):
+            raise DataError(f"expected a text with at least one token, got {one!r}; write a text")
+    row = tokenizer.pack(*encoded)
     ids = np.asarray(row["input_ids"], "int32")  # (T,)
     _check_length(ids, encoder.config.max_tokens, "the text")
     segments = np.asarray(row["token_type_ids"], "int32")
@@ -96,20 +103,24 @@ def word_attention(attention: np.ndarray, words: Sequence[int]) -> np.ndarray:
     return means.T.astype(attention.dtype) @ to_words  # (…, W, W)
 
 
-def read_words(encoder, tokenizer, sentences: Sequence[Sequence[str]], batch_size: int = 32) -> Iterator[WordReading]:
+def read_words(
+    encoder, tokenizer, sentences: Sequence[Sequence[str]], batch_size: int = 32, names: Sequence[str] | None = None
+) -> Iterator[WordReading]:
     """Attention and hidden states of sentences that are already split into words, one `WordReading` for each, in order.
 
     Args:
-        encoder: a `Backbone`.   tokenizer: its tokenizer.   sentences: lists of words.
+        encoder: a `Backbone`.   tokenizer: its tokenizer.
+        sentences: lists of words.   names: of the sentences, for messages (default: sentence 1, sentence 2 …).
 
     Raises DataError, before anything is computed, for a sentence without tokens or with more than the model has
     positions.
     """
+    names = names or [f"sentence {number}" for number in range(1, len(sentences) + 1)]
     rows = word_rows(tokenizer, sentences)
-    for number, (ids, _) in enumerate(rows, 1):
+    for name, (ids, _) in zip(names, rows, strict=True):
         if len(ids) == 2:
-            raise DataError(f"sentence {number}: expected at least one token, got none; write a sentence")
-        _check_length(ids, encoder.config.max_tokens, f"sentence {number}")
+            raise DataError(f"{name}: expected at least one token, got none; write a sentence")
+        _check_length(ids, encoder.config.max_tokens, name)
     return _readings(encoder, tokenizer.vocabulary, rows, batch_size)
 
 

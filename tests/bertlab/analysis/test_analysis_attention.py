@@ -70,6 +70,14 @@ def test_a_word_without_tokens_has_zeros(model, tokenizer):
     assert reading.attention[..., 0, 2].all()
 
 
+def test_a_pair_has_two_segments(model, tokenizer):
+    reading = read_text(model.backbone, tokenizer, "a [MASK]", "the bank")
+    assert reading.pieces == ["[CLS]", "a", "[MASK]", "[SEP]", "the", "bank", "[SEP]"]
+    assert reading.segments.tolist() == [0, 0, 0, 0, 1, 1, 1]
+    expected = model.backbone({"input_ids": reading.ids[None], "token_type_ids": reading.segments[None]})
+    assert np.allclose(reading.states[-1], np.array(expected["sequence_output"])[0], atol=1e-5)
+
+
 def test_empty_and_long_texts_are_refused(model, tokenizer):
     for text in ("", " \n"):
         with pytest.raises(DataError, match="expected a text with at least one token"):
@@ -78,8 +86,8 @@ def test_empty_and_long_texts_are_refused(model, tokenizer):
         read_text(model.backbone, tokenizer, "the " * 11)
     with pytest.raises(DataError, match="^sentence 2: expected at most 12 tokens"):
         read_words(model.backbone, tokenizer, [["the"], ["the"] * 11])
-    with pytest.raises(DataError, match="^sentence 1: expected at least one token"):
-        read_words(model.backbone, tokenizer, [[]])
+    with pytest.raises(DataError, match="^line 7: expected at least one token"):
+        read_words(model.backbone, tokenizer, [[]], names=["line 7"])
 
 
 # === Heads against relations ===
@@ -169,9 +177,10 @@ def test_the_root_and_rare_relations_are_left_out():
 
 def test_the_fractions_equal_those_of_a_loop():
     rng = np.random.default_rng(7)
+    segments = [0, 0, 0, 0, 1, 1, 1]
     separators = [False, False, False, True, False, False, True]
     attention = random_attention(rng, 2, 3, 7)
-    pattern = attention_pattern(attention, separators)
+    pattern = attention_pattern(attention, separators, segments)
     for layer in range(2):
         for head in range(3):
             a = attention[layer, head].tolist()
@@ -183,6 +192,11 @@ def test_the_fractions_equal_those_of_a_loop():
             assert found["separator"] == pytest.approx(sum(row[3] + row[6] for row in a) / 7)
             entropy = -sum(weight * math.log(weight) for row in a for weight in row) / 7
             assert found["entropy"] == pytest.approx(entropy)
+            own = []
+            for i in (1, 2, 4, 5):
+                to = {j: a[i][j] for j in (1, 2, 4, 5)}
+                own.append(sum(to[j] for j in to if segments[j] == segments[i]) / sum(to.values()))
+            assert found["own_segment"] == pytest.approx(sum(own) / 4)
 
 
 def test_a_first_token_that_is_also_the_separator_counts_once():
@@ -194,29 +208,47 @@ def test_a_first_token_that_is_also_the_separator_counts_once():
 
 
 def test_cls_may_be_the_last_token_or_nowhere():
-    """XLNet's rows are a [SEP] b [SEP] [CLS]."""
+    """XLNet's rows are a [SEP] b [SEP] [CLS], in segments 0, 1 and 2."""
     attention, is_last = random_attention(np.random.default_rng(9), 2, 6), np.arange(6) == 5
-    last = attention_pattern(attention, [False, False, True, False, True, False], cls=is_last)
+    separators, segments = [False, False, True, False, True, False], [0, 0, 0, 1, 1, 2]
+    last = attention_pattern(attention, separators, segments, cls=is_last)
     assert last.cls == pytest.approx(attention[..., 5].mean(axis=-1))
     assert last.separator == pytest.approx((attention[..., 2] + attention[..., 4]).mean(axis=-1))
+    of_words = attention[..., [0, 1, 3], :][..., [0, 1, 3]]
+    own = [(of_words[:, 0, 0] + of_words[:, 0, 1]) / of_words[:, 0].sum(axis=-1),
+           (of_words[:, 1, 0] + of_words[:, 1, 1]) / of_words[:, 1].sum(axis=-1),
+           of_words[:, 2, 2] / of_words[:, 2].sum(axis=-1)]  # fmt: skip
+    assert last.own_segment == pytest.approx(np.mean(own, axis=0))
+    one_text = attention_pattern(attention, np.arange(6) == 4, [0, 0, 0, 0, 0, 2], cls=is_last)
+    assert np.isnan(one_text.own_segment).all()
     nowhere = attention_pattern(attention, [False] * 6, cls=[False] * 6)
     assert not nowhere.cls.any() and not nowhere.separator.any()
 
 
 def test_maps_made_for_a_type_have_it():
-    """16 tokens: [CLS], 14 words, [SEP]."""
+    """16 tokens: [CLS], six words, [SEP], seven words, [SEP]."""
+    segments, separators = np.repeat([0, 1], 8), np.isin(np.arange(16), (7, 15))
+    words = ~separators & (np.arange(16) > 0)
     vertical, diagonal = np.zeros((16, 16)), np.roll(np.eye(16), 1, axis=1)
     vertical[:, 0] = vertical[:, 15] = 0.5
+    block = (segments[:, None] == segments) * words
+    block = block / block.sum(axis=1, keepdims=True)
     even = np.full((16, 16), 1 / 16)
-    maps = np.stack([vertical, diagonal, 0.3 * vertical + 0.3 * diagonal + 0.4 * even, even])
-    found = pattern_type(attention_pattern(maps, np.arange(16) == 15)).tolist()
-    assert found == ["vertical", "diagonal", "vertical + diagonal", "heterogeneous"] == list(TYPES)
+    maps = np.stack([vertical, diagonal, 0.3 * vertical + 0.3 * diagonal + 0.4 * block[::-1], block, even])
+    found = pattern_type(attention_pattern(maps, separators, segments)).tolist()
+    assert found == ["vertical", "diagonal", "vertical + diagonal", "block", "heterogeneous"] == list(TYPES)
+    assert pattern_type(attention_pattern(block, separators)).tolist() == "heterogeneous"  # one text has no blocks
 
 
-def test_a_mean_has_the_fractions_of_every_row():
+def test_one_text_has_no_blocks_and_means_leave_it_out():
     rng = np.random.default_rng(8)
-    one, two = (attention_pattern(random_attention(rng, 2, 5), [False] * 4 + [True]) for _ in range(2))
-    assert mean_pattern([one, two]).itself == pytest.approx((one.itself + two.itself) / 2)
+    one = attention_pattern(random_attention(rng, 2, 5), [False] * 4 + [True])
+    two = attention_pattern(random_attention(rng, 2, 5), [False, False, True, False, True], [0, 0, 0, 1, 1])
+    assert np.isnan(one.own_segment).all()
+    mean = mean_pattern([one, two])
+    assert mean.own_segment == pytest.approx(two.own_segment)
+    assert mean.itself == pytest.approx((one.itself + two.itself) / 2)
+    assert np.isnan(mean_pattern([one, one]).own_segment).all()
 
 
 def test_weights_that_are_0_add_nothing_to_the_entropy():
