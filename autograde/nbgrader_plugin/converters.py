@@ -59,10 +59,7 @@ class GradeInSandbox(NbGraderPreprocessor):
         """Grades the submitted file behind a notebook; returns the notebook that formgrader shows."""
         named = resources["nbgrader"]
         assignment = grading.open_assignment(Path.cwd(), named["assignment"])
-        for line in warnings(assignment.course, assignment.name, assignment.templates):
-            if line not in self._logged:
-                self._logged.add(line)
-                self.log.warning(line)
+        self._warn_once(assignment)
         original = copies(assignment.course, assignment.name).get(named["student"], named["student"])
         (item,) = grading.find_submissions(assignment, [original])
         path = next(path for path in item.files if path.stem == named["notebook"])
@@ -75,6 +72,12 @@ class GradeInSandbox(NbGraderPreprocessor):
         template = assignment.templates[path.stem].edition(one.result.variant)
         modules = submitted_modules(path.parent)[0]
         return nbformat.from_dict(autograded(template, one.submission, one.result.verdicts, modules)), resources
+
+    def _warn_once(self, assignment) -> None:
+        for line in warnings(assignment.course, assignment.name, assignment.templates):
+            if line not in self._logged:
+                self._logged.add(line)
+                self.log.warning(line)
 
 
 class FeedbackExporter(HTMLExporter):
