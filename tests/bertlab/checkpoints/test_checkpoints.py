@@ -5,6 +5,7 @@ import stat
 import subprocess
 import sys
 
+import ml_dtypes
 import numpy as np
 import pytest
 from checkpoint_files import (
@@ -93,8 +94,6 @@ def test_float16_files_are_half_as_large_and_load_into_float32(tmp_path):
 
 
 def test_bfloat16_files_load_into_float32(tmp_path):
-    import ml_dtypes
-
     folder = golden_copy("gelu", tmp_path / "bf16")
     original = tensors(folder)["bert.pooler.dense.bias"]
     edit_tensors(folder, lambda arrays: arrays.update({k: v.astype(ml_dtypes.bfloat16) for k, v in arrays.items()}))

@@ -8,17 +8,17 @@ import json
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from checkpoint_files import edit_config, edit_tensors, golden_copy, same_weights, tensors, tokenizer, weights
-from click.testing import CliRunner
 from safetensors.numpy import load_file, save_file
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.fill_mask import fill_mask
 from bertlab.analysis.lens import logit_lens
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, VocabularyError
 from bertlab.generation import GenerationSettings, generate_text
 from bertlab.tokenizers.sentence_pieces import from_tokenizer_json
+from bertlab.training.finetuning.task_info import load_info
 
 SIZES = dict(vocab_size=61, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=64, max_position_embeddings=12,
              pad_token_id=0)  # fmt: skip
@@ -38,7 +38,6 @@ def test_the_published_head_computes_gelu_with_any_hidden_act(name):
     x = np.random.default_rng(0).normal(size=(1, 2, 16)).astype("float32")
     found[1].set_weights(found[0].get_weights())
     np.testing.assert_array_equal(*[np.asarray(model.token_logits(x)) for model in found])
-    assert small("bert", hidden_act="relu") and models.PreTrainingModel(small("bert", hidden_act="relu"))
     berts = [models.PreTrainingModel(small("bert", hidden_act=act)) for act in ("gelu", "relu")]
     berts[1].set_weights(berts[0].get_weights())
     assert np.abs(np.subtract(*[np.asarray(model.token_logits(x)) for model in berts])).max() > 0
@@ -59,8 +58,6 @@ def test_a_left_to_right_classifier_is_stored_as_score_without_a_bias(name, tmp_
 
 
 def test_a_next_sentence_head_keeps_its_name(tmp_path):
-    from bertlab.training.finetuning.task_info import load_info
-
     folder = checkpoints.save(models.NextSentenceClassifier(small("bert")), tmp_path)
     assert tensors(folder)["cls.seq_relationship.weight"].shape == (2, 16)
     assert json.loads((folder / "config.json").read_text())["architectures"] == ["BertForNextSentencePrediction"]
@@ -210,13 +207,11 @@ def encoder_folder(tmp_path_factory):
 
 def encoded(folder, tmp_path, *options):
     (tmp_path / "lines.txt").write_text("a b\nc\n")
-    arguments = ["encode", str(tmp_path / "lines.txt"), "--model", str(folder), "--out", str(tmp_path / "v.npy")]
-    result = CliRunner().invoke(cli, [*arguments, *options], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    output = run("encode", tmp_path / "lines.txt", "--model", folder, "--out", tmp_path / "v.npy", *options)
     vectors = np.load(tmp_path / "v.npy")
     for path in tmp_path.glob("v.npy*"):
         path.unlink()
-    return vectors, result.output
+    return vectors, output
 
 
 @pytest.mark.parametrize("pooling", ["cls", "max", "mean"])
