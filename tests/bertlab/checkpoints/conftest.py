@@ -1,11 +1,16 @@
-"""A checkpoint that must not be accepted."""
+"""A checkpoint that a test may spoil, and what it means that it is not accepted."""
 
 import pytest
-from checkpoint_files import GOLDEN, same_weights, weights
+from checkpoint_files import GOLDEN, golden_copy, same_weights, weights
 
 from bertlab.checkpoints import load, load_into, read_config
 from bertlab.common.errors import CheckpointError
 from bertlab.models import BertForPreTraining
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return golden_copy("gelu", tmp_path / "checkpoint")
 
 
 @pytest.fixture(scope="module")

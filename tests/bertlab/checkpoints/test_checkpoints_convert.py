@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 from bertlab_command import run
-from checkpoint_files import GOLDEN, golden_copy, same_weights, tokenizer, weights
+from checkpoint_files import GOLDEN, same_weights, tokenizer, weights
 from finetuned_models import CONFIG, TOKENIZER, info_of, model_of
 from tiny_model import tiny_model, tiny_tokenizer
 
@@ -28,13 +28,12 @@ def by_path(model):
     return {path: variable.numpy() for path, variable in variables_of(model).items()}
 
 
-def test_there_and_back_gives_the_same_weights_and_vocabulary(tmp_path):
-    source = golden_copy("gelu", tmp_path / "source")
-    tokenizer().save(source)
-    done = convert(source, tmp_path / "ours", "--to", "bertlab")
+def test_there_and_back_gives_the_same_weights_and_vocabulary(folder, tmp_path):
+    tokenizer().save(folder)
+    done = convert(folder, tmp_path / "ours", "--to", "bertlab")
     assert "backbone/pooler/dense/bias" in done and "with its vocabulary" in done
     convert(tmp_path / "ours", tmp_path / "theirs", "--to", "huggingface")
-    assert same_weights(weights(load(tmp_path / "theirs")), weights(load(source)))
+    assert same_weights(weights(load(tmp_path / "theirs")), weights(load(folder)))
     assert load_tokenizer(tmp_path / "theirs").vocabulary == tokenizer().vocabulary
 
 
@@ -92,12 +91,10 @@ def test_a_vocabulary_of_the_same_size_is_changed_too():
     assert counts.same == len(turned) and new.config.pad_token_id == turned.pad_id == len(turned) - 1
 
 
-def test_a_vocabulary_needs_a_model_that_reads_wordpiece(tmp_path):
-    source = golden_copy("gelu", tmp_path / "source")
+def test_a_vocabulary_needs_a_model_that_reads_wordpiece(folder, tmp_path):
     tokenizer().vocabulary.save(tmp_path / "vocab.txt")
-    (source / "vocab.txt").unlink(missing_ok=True)
     with pytest.raises(CheckpointError, match="has no vocabulary to start from"):
-        convert(source, tmp_path / "out", "--to", "bertlab", "--vocab", tmp_path / "vocab.txt")
+        convert(folder, tmp_path / "out", "--to", "bertlab", "--vocab", tmp_path / "vocab.txt")
 
 
 # --- fine-tuned models ---

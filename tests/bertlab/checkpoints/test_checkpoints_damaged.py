@@ -18,11 +18,6 @@ WORDS = "bert.embeddings.word_embeddings.weight"
 QUERY = "bert.encoder.layer.1.attention.self.query.weight"
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return golden_copy("gelu", tmp_path / "checkpoint")
-
-
 # === Tensors ===
 
 
