@@ -24,8 +24,12 @@ def first_cell():
     return next(cell.source for cell in notebook.cells if cell.cell_type == "code")
 
 
-def _run_without_the_course(cell, folder):
-    """The cell in a Python that sees no installed packages; what it installs goes into `folder`/installed."""
+def _run_without_the_course(cell, folder, package):
+    """The cell, with the course package filled in, in a Python that sees no installed packages.
+
+    What it installs goes into `folder`/installed.
+    """
+    cell = cell.replace('COURSE_PACKAGE = ""', f"COURSE_PACKAGE = {str(package)!r}", 1)
     place = str(folder / "installed")
     environment = os.environ | {"PYTHONPATH": place, "PIP_TARGET": place, "PIP_NO_INDEX": "1"}
     return subprocess.run(
@@ -57,26 +61,23 @@ def test_the_first_cell_does_nothing_where_the_course_is_installed(first_cell, c
     assert capsys.readouterr().out == "The course package is installed.\n"
 
 
-def test_without_package_and_address_the_first_cell_names_whom_to_ask(first_cell, tmp_path):
-    done = _run_without_the_course(first_cell, tmp_path)
-    assert done.returncode == 1
-    assert "ask your instructor for a notebook in which it is filled in" in done.stderr
-
-
 def test_without_the_package_the_first_cell_installs_it_and_says_what_else_it_could_not_get(first_cell, tmp_path):
-    filled = first_cell.replace('COURSE_PACKAGE = ""', f"COURSE_PACKAGE = {str(_wheel(tmp_path))!r}", 1)
-    done = _run_without_the_course(filled, tmp_path)
+    done = _run_without_the_course(first_cell, tmp_path, _wheel(tmp_path))
     assert done.returncode == 0, done.stderr
     assert "no-such-library>=1 could not be installed; show this to your instructor" in done.stdout
     assert "The course package is installed." in done.stdout
     assert {path.name for path in (tmp_path / "installed").iterdir()} == {"autograde", "bertlab-1.0.dist-info"}
 
 
-def test_a_package_that_cannot_be_fetched_ends_the_first_cell_with_whom_to_ask(first_cell, tmp_path):
-    filled = first_cell.replace('COURSE_PACKAGE = ""', f"COURSE_PACKAGE = {str(tmp_path / 'none.whl')!r}", 1)
-    done = _run_without_the_course(filled, tmp_path)
+@pytest.mark.parametrize(
+    ("package", "said"),
+    [("", "ask your instructor for a notebook in which it is filled in"),
+     ("none.whl", "The course package could not be installed. Show the error messages above")],
+)  # fmt: skip
+def test_where_no_package_can_be_fetched_the_first_cell_names_whom_to_ask(first_cell, tmp_path, package, said):
+    done = _run_without_the_course(first_cell, tmp_path, package and tmp_path / package)
     assert done.returncode == 1
-    assert "The course package could not be installed. Show the error messages above" in done.stderr
+    assert said in done.stderr
 
 
 def test_the_mean_of_the_notebooks_example(sentence_vector):

@@ -9,7 +9,7 @@ import click
 import keras
 import numpy as np
 import pytest
-from notebook_loading import code_with, names_of_notebook, text_of  # noqa: F401 (a fixture)
+from notebook_loading import code_with, names_of_notebook, recorded_values, text_of  # noqa: F401 (a fixture)
 from safetensors.numpy import save_file
 
 from autograde.boundary import mybert_importer
@@ -23,7 +23,6 @@ from bertlab.config import BertConfig
 from bertlab.data.tasks.formats_published import find_task
 from bertlab.models import BertForPreTraining
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "08_finetuning"
 NOUNS = {"dog", "cat", "horse", "bird", "bear", "tree", "river", "hill", "farmer", "boy", "bank", "plant", "lawyer",
@@ -279,13 +278,12 @@ def test_a_training_of_a_second_shows_no_bar_and_a_longer_one_removes_its_own(mo
 
 def test_pre_training_helps_on_all_four_tasks_by_more_than_both_spreads():
     """What both notebooks draw: recorded runs, three seeds each."""
-    found = {}
-    for row in recorded_runs("task_types"):
-        found.setdefault((row["task"], row["labels"]), {}).setdefault(row["weights"], []).append(row["score"])
-    assert {task for task, _ in found} == set(small_tasks.SMALL_TASKS)
-    for (task, labels), scores in found.items():
-        assert all(len(of_seeds) == 3 for of_seeds in scores.values())
-        gain = np.mean(scores["bertlab-mini"]) - np.mean(scores["random"])
-        assert gain > sum(np.std(of_seeds, ddof=1) for of_seeds in scores.values()) or (task, labels) == ("sentiment", 25)
-    few, many = (found["sentiment", count][weights] for count, weights in ((75, "bertlab-mini"), (214, "random")))
+    found = recorded_values("task_types", "task", "labels", "weights", value="score")
+    assert {task for task, _, _ in found} == set(small_tasks.SMALL_TASKS)
+    assert all(len(of_seeds) == 3 for of_seeds in found.values())
+    for task, labels, _ in found:
+        pretrained, random = found[task, labels, "bertlab-mini"], found[task, labels, "random"]
+        spreads = np.std(pretrained, ddof=1) + np.std(random, ddof=1)
+        assert np.mean(pretrained) - np.mean(random) > spreads or (task, labels) == ("sentiment", 25)
+    few, many = found["sentiment", 75, "bertlab-mini"], found["sentiment", 214, "random"]
     assert np.mean(few) - np.std(few, ddof=1) > np.mean(many) + np.std(many, ddof=1)

@@ -6,7 +6,7 @@ import statistics
 import numpy as np
 import pytest
 from keras import layers, ops
-from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
+from notebook_loading import names_of_notebook, recorded_values, text_of  # noqa: F401 (a fixture)
 
 from autograde.boundary import mybert_importer
 from autograde.student import kept_vectors
@@ -18,12 +18,7 @@ from bertlab.training.runs.recorded import recorded_runs
 NOTEBOOK = "09_features"
 TEXT = text_of(NOTEBOOK)
 RECORDS = recorded_runs("layer_features")
-
-
-def scores(task, layers, head="bilstm"):
-    return [
-        100 * row["score"] for row in RECORDS if (row["task"], row["layers"], row["head"]) == (task, layers, head)
-    ]
+SCORES = recorded_values("layer_features", "task", "layers", "head", value="score")
 
 
 def test_the_ways_to_take_layers_are_the_librarys(names):
@@ -84,11 +79,11 @@ def test_the_paper_s_table_is_in_the_notebook():
 
 
 def test_every_way_has_five_recorded_seeds_and_the_embeddings_are_far_below():
-    ways = {row["layers"] for row in RECORDS if row["task"] == "names" and row["head"] == "bilstm"}
+    ways = {layers: scores for (task, layers, head), scores in SCORES.items() if (task, head) == ("names", "bilstm")}
     assert len(ways) == 7
-    assert all(len(scores("names", way)) == 5 for way in ways) and len(scores("names", "fine-tuned", "linear")) == 5
-    lowest = statistics.mean(scores("names", "embeddings"))
-    assert all(min(scores("names", way)) > lowest + 3 for way in ways - {"embeddings"})
+    assert all(len(scores) == 5 for scores in (*ways.values(), SCORES["names", "fine-tuned", "linear"]))
+    lowest = statistics.mean(ways.pop("embeddings"))
+    assert all(min(scores) > lowest + 0.03 for scores in ways.values())
 
 
 @pytest.mark.parametrize(("task", "layer"), [("letter", 0), ("relations", 2), ("names", 3), ("sense", 4)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from keras import ops
-from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
+from notebook_loading import names_of_notebook, recorded_values, text_of  # noqa: F401 (a fixture)
 
 from autograde.exercises import catalogue, cells
 from bertlab.analysis import diagnostics, heads, readings, senses
@@ -19,10 +19,7 @@ def rows_of(kind):
 
 def by_layer(name, value="score"):
     """(layers + 1, seeds)"""
-    found = {}
-    for row in rows_of("layer"):
-        if row["name"] == name:
-            found.setdefault(row["layer"], []).append(row[value])
+    found = recorded_values("inside_bert", "layer", value=value, kind="layer", name=name)
     return np.array([found[layer] for layer in sorted(found)])
 
 

@@ -6,13 +6,12 @@ import statistics
 import numpy as np
 import pytest
 from keras import ops
-from notebook_loading import names_of_notebook, text_of  # noqa: F401 (a fixture)
+from notebook_loading import names_of_notebook, recorded_values, text_of  # noqa: F401 (a fixture)
 
 from bertlab.families import family
 from bertlab.families.albert import AlbertConfig
 from bertlab.models import Backbone
 from bertlab.models.outline import outline
-from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "11_objectives"
 TEXT = text_of(NOTEBOOK)
@@ -79,19 +78,23 @@ def test_the_papers_perplexities_and_accuracies_lie_on_a_line():
     assert round(np.corrcoef(ppl, mrpc)[0, 1], 3) == -0.978
 
 
-def test_the_recorded_comparison_tells_bert_albert_and_nothing_apart_by_no_two_standard_errors():
-    """The text says that these three may not be ranked, that XLNet is above and ELECTRA below them."""
-    found = {}
-    for row in recorded_runs("objectives"):
-        found.setdefault(row["objective"], []).append(100 * row["task_accuracy"])
+def _means_and_squared_errors(runs, value):
+    """Per objective, in percent. Squared standard errors: of the seeds, and of 1,000 judged rows."""
+    found = recorded_values(runs, "objective", value=value)
+    found = {name: [100 * score for score in scores] for (name,), scores in found.items()}
     mean = {name: statistics.mean(values) for name, values in found.items()}
-    error = {
-        name: (statistics.variance(values) / len(values) + mean[name] * (100 - mean[name]) / 1000) ** 0.5
+    return mean, {
+        name: statistics.variance(values) / len(values) + mean[name] * (100 - mean[name]) / 1000
         for name, values in found.items()
     }
 
+
+def test_the_recorded_comparison_tells_bert_albert_and_nothing_apart_by_no_two_standard_errors():
+    """The text says that these three may not be ranked, that XLNet is above and ELECTRA below them."""
+    mean, squares = _means_and_squared_errors("objectives", "task_accuracy")
+
     def apart(one, other):
-        return abs(mean[one] - mean[other]) > 2 * (error[one] ** 2 + error[other] ** 2) ** 0.5
+        return abs(mean[one] - mean[other]) > 2 * (squares[one] + squares[other]) ** 0.5
 
     alike = ("none", "masked", "order")
     assert not any(apart(one, other) for one in alike for other in alike)
@@ -101,17 +104,11 @@ def test_the_recorded_comparison_tells_bert_albert_and_nothing_apart_by_no_two_s
 
 def test_no_left_to_right_reader_is_above_its_line_and_both_sided_ones_are():
     """The text says so of the recorded task, and that BERT is told apart neither from the BiLSTM nor from XLNet."""
-    found = {}
-    for row in recorded_runs("small_world_objectives"):
-        if "accuracy" in row:
-            found.setdefault(row["objective"], []).append(100 * row["accuracy"])
-    assert {len(values) for values in found.values()} == {3}
-    mean = {name: statistics.mean(values) for name, values in found.items()}
+    runs = recorded_values("small_world_objectives", "objective", value="accuracy")
+    assert {len(values) for values in runs.values()} == {3}
+    mean, squares = _means_and_squared_errors("small_world_objectives", "accuracy")
     assert abs(mean["left to right"] - 79.3) < 2 and mean["none"] < mean["left to right"] - 10
     assert 'line=("best left-to-right reader", 79.3)' in TEXT
-    squares = {  # of the standard errors: of the seeds, and of 1,000 judged rows
-        name: statistics.variance(values) / 3 + mean[name] * (100 - mean[name]) / 1000 for name, values in found.items()
-    }
     for other in ("left to right + BiLSTM", "permutation"):
         assert mean[other] > 90
         assert abs(mean["masked"] - mean[other]) < 2 * (squares["masked"] + squares[other]) ** 0.5, other

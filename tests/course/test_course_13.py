@@ -6,7 +6,7 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
-from notebook_loading import code_with, names_of_notebook, text_of  # noqa: F401 (a fixture)
+from notebook_loading import code_with, names_of_notebook, recorded_values, text_of  # noqa: F401 (a fixture)
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
@@ -120,11 +120,8 @@ def test_one_pass_finds_the_sentences_that_greedy_decoding_gets_right():
 
 
 def test_the_recorded_runs_show_that_one_vector_is_not_enough_for_long_sources():
-    rows = recorded_runs("mirror_language")
-    kinds = list(dict.fromkeys(row["decoder_sees"] for row in rows))
     for words in ("9–11", "12–16"):
-        exact = {k: [r["exact"] for r in rows if (r["decoder_sees"], r["words"]) == (k, words)] for k in kinds}
-        (attention, one_vector) = exact.values()
+        attention, one_vector = recorded_values("mirror_language", "decoder_sees", value="exact", words=words).values()
         assert len(attention) == len(one_vector) == 3
         assert min(attention) > np.mean(one_vector) + 3 * np.std(one_vector, ddof=1) and min(attention) > 0.9
 

@@ -4,10 +4,9 @@ import keras
 import numpy as np
 import pytest
 from keras import ops
-from notebook_loading import names_of_notebook  # noqa: F401 (a fixture)
+from notebook_loading import names_of_notebook, recorded_values  # noqa: F401 (a fixture)
 
 from bertlab.training.baselines.texts import max_of_real, pair_features
-from bertlab.training.runs.recorded import recorded_runs
 
 NOTEBOOK = "P_before_transformers"
 
@@ -51,11 +50,7 @@ def test_the_costs_are_those_of_table_1(names, n, d, k, path):
 
 
 def _recorded(experiment: str) -> dict:
-    found = {}
-    for run in recorded_runs("before_transformers"):
-        if run["experiment"] == experiment:
-            found.setdefault((run["reader"], run.get("question", "")), []).append(run["value"])
-    return found
+    return recorded_values("before_transformers", "reader", "question", value="value", experiment=experiment)
 
 
 def test_the_recorded_runs_support_the_sentences_about_countries():

@@ -6,6 +6,7 @@ import json
 import nbformat
 import pytest
 from colab_machine import solved
+from nbclient import NotebookClient
 
 from autograde.common.dependencies import ParsedCell
 from autograde.exercises import notebooks
@@ -63,8 +64,6 @@ def test_a_helper_below_a_hole_is_found(tmp_path):
 
 
 def _run(tmp_path, name, content):
-    from nbclient import NotebookClient
-
     (tmp_path / name).mkdir()
     notebook = nbformat.from_dict(content)
     resources = {"metadata": {"path": str(tmp_path / name)}}

@@ -14,10 +14,14 @@ import subprocess
 import sys
 import threading
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 
 import nbformat
 import pytest
+from jupyter_client import AsyncKernelManager, KernelManager
+from jupyter_client.kernelspec import KernelSpecManager
+from nbclient import NotebookClient
 
 from autograde.release import editions
 
@@ -91,8 +95,6 @@ class Machine:
     """A kernel with Colab's modules in a folder of its own (/content there). `lose` kills it and deletes its files."""
 
     def __init__(self, folder: Path):
-        from jupyter_client import KernelManager
-
         self.content = folder / "content"
         startup = folder / "ipython/profile_default/startup"
         startup.mkdir(parents=True)
@@ -164,12 +166,6 @@ def as_colab_saves(content: dict) -> str:
 
 def run(path: Path, python: Path, kernels: Path) -> float:
     """Runs a notebook from top to bottom where it lies, with outputs; returns the seconds of the first code cell."""
-    from datetime import datetime
-
-    from jupyter_client import AsyncKernelManager
-    from jupyter_client.kernelspec import KernelSpecManager
-    from nbclient import NotebookClient
-
     (kernels / "python3").mkdir(parents=True, exist_ok=True)
     start = {"argv": [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "Python 3"}
     (kernels / "python3/kernel.json").write_text(json.dumps(start | {"language": "python"}))
@@ -192,8 +188,7 @@ def run(path: Path, python: Path, kernels: Path) -> float:
 
 def shown(path: Path) -> list[str]:
     """The text output of a saved notebook's code cells, in their order."""
-    outputs = [
-        output for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] for output in cell.get("outputs", ())
-    ]
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
     texts = [output.get("text") or output.get("data", {}).get("text/plain", "") for output in outputs]
     return ["".join(text) for text in texts]

@@ -6,6 +6,7 @@ import jupytext
 import pytest
 
 from autograde.exercises import catalogue, cells, notebooks
+from bertlab.training.runs.recorded import recorded_runs
 
 SWITCH = 'CHECKPOINT = "bertlab-mini"'
 
@@ -42,6 +43,15 @@ def run_cells(names: dict, *beginnings: str) -> None:
     names |= {name: getattr(student, name) for name in ("guess_bars", "heat_maps")}
     for beginning in beginnings:
         exec(next(cell.source for cell in _cells("05_bert") if cell.source.startswith(beginning)), names)
+
+
+def recorded_values(name: str, /, *columns: str, value: str, **wanted) -> dict[tuple, list]:
+    """What these columns of recorded runs hold → the values; only of rows that have one and hold what is `wanted`."""
+    found = {}
+    for row in recorded_runs(name):
+        if value in row and all(row.get(column) == content for column, content in wanted.items()):
+            found.setdefault(tuple(row.get(column) for column in columns), []).append(row[value])
+    return found
 
 
 def _cells(notebook: str) -> list:

@@ -36,6 +36,14 @@ class Notebook:
         return gather(plans.find(name), self.space)
 
 
+def two_checked() -> Notebook:
+    """A notebook in which two answers have passed their checks."""
+    notebook = Notebook().run(SCORES).run(ROWS)
+    notebook.check("attention_scores")
+    notebook.check("add_to_rows")
+    return notebook
+
+
 @pytest.fixture(name="course")
 def course_folder(tmp_path, monkeypatch):
     """A student's course folder, with notebook 03's as the current one."""

@@ -10,12 +10,14 @@ from hypothesis import strategies as st
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
+from autograde.exercises.spec import Case, Exercise, function, named, values
 from autograde.judging import shortcuts
 from autograde.judging.compare import Tolerance
 from autograde.judging.judge import judge
 from autograde.judging.verdict import Verdict, as_html
+from bertlab.tokenizers import wordpiece as library
 
-RIGHT = "def attention_scores(q, k):\n    return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
+RIGHT = "return q @ ops.swapaxes(k, -1, -2) / q.shape[-1] ** 0.5"
 
 
 def _scores(body: str):
@@ -29,9 +31,8 @@ def test_later_parts_count_only_once_the_values_are_right_and_then_each_for_itse
     averaging = f"def attention({names}):\n    return ops.zeros_like(x) @ w_v + ops.mean(x @ w_v, -2, keepdims=True)"
     parts = verdict_on("attention", averaging).parts
     assert [(part.points, part.message) for part in parts[1:]] == [(0, "counts only when the first part is right")]
-    unstable = verdict_on(
-        "softmax-rows", "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)"
-    )
+    overflowing = "def softmax_rows(a):\n    e = ops.exp(a)\n    return e / ops.sum(e, -1, keepdims=True)"
+    unstable = verdict_on("softmax-rows", overflowing)
     assert (unstable.status, unstable.points, unstable.misconception) == ("partly", 1, "unstable")
 
 
@@ -110,20 +111,15 @@ def test_a_verdict_on_hidden_inputs_shows_neither_inputs_nor_expected_values():
 
 
 def test_a_verdict_survives_json():
-    for verdict in (
-        _scores("return q @ k"),
-        _scores("return q @ ops.swapaxes(k, -1, -2)"),
-        verdict_on("scores", RIGHT),
-    ):
+    for source in ("return q @ k", "return q @ ops.swapaxes(k, -1, -2)", RIGHT):
+        verdict = _scores(source)
         assert Verdict.from_dict(json.loads(json.dumps(verdict.to_dict()))) == verdict
 
 
 @pytest.mark.parametrize(
     "answers",
     [
-        [],
-        [None] * 4,
-        ["ok"] * 4,
+        [], [None] * 4, ["ok"] * 4,
         [{"status": "ok", "value": "x", "notes": {"returned": "tensor"}}] * 4,
         [{"status": ["ok"], "value": {}, "notes": 3, "error": "e"}] * 4,
         [{"status": "ok", "value": np.array(["a"]), "error": {"message": {}}, "notes": {"returned": "tensor"}}] * 4,
@@ -134,7 +130,7 @@ def test_a_verdict_survives_json():
         [{"status": "ok", "value": None, "notes": {"returned": "tensor", "watched": [3, "keras"]}}] * 4,
     ],
     ids=range(11),
-)
+)  # fmt: skip
 def test_answers_are_arbitrary_data_and_never_earn_or_break_anything(answers):
     verdict = judge(visible_plan("scores"), lambda questions: answers)
     assert verdict.points == 0 and not verdict.passed
@@ -212,26 +208,23 @@ def test_an_error_alone_names_no_mistake():
 
 
 def test_an_exercise_about_text_goes_the_same_way_as_one_about_tensors():
-    from autograde.exercises.spec import Case, Exercise, function, named, values
-
-    words = Exercise(
+    exercise = Exercise(
         id="words", notebook="toy", number="0.1", title="Words", minutes=1, lines="", names=("words",),
         arguments=("text",), probe=named(function(), "words"), reference=lambda text: text.split(), returns="list",
         parts=(values(1, lambda rng: [Case(("the  robin",)), Case((" ".join(rng.choice(["a", "b"], 3)),))]),),
         hints=(), misconceptions=(),
     )  # fmt: skip
-    plan = planner.make_plan(words, "s", misconceptions=False)
+    plan = planner.make_plan(exercise, "s", misconceptions=False)
     assert judge(plan, asking(written("def words(text):\n    return text.split()"))).passed
-    wrong = judge(plan, asking(written("def words(text):\n    return text.split(' ')")))
-    assert "at [1]: yours ''   expected 'robin'" in str(wrong)
-    assert "yours     ['the', '', 'robin']" in str(wrong)
-    assert "expected  ['the', 'robin']" in str(wrong) and "tensor" not in str(wrong)
-    generator = judge(plan, asking(written("def words(text):\n    yield from text.split()")))
-    assert "returned a generator" in str(generator)
-    joined = judge(plan, asking(written("def words(text):\n    return text")))
-    assert "Expected a list, got a string." in str(joined)
-    lazy = judge(plan, asking(written("def words(text):\n    return map(str, text.split())")))
-    assert "Expected a list, got a map. Convert it with `list(...)`." in str(lazy)
+    for body, words in (
+        ("return text.split(' ')", ("at [1]: yours ''   expected 'robin'", "yours     ['the', '', 'robin']",
+                                    "expected  ['the', 'robin']")),
+        ("yield from text.split()", ("returned a generator",)),
+        ("return text", ("Expected a list, got a string.",)),
+        ("return map(str, text.split())", ("Expected a list, got a map. Convert it with `list(...)`.",)),
+    ):  # fmt: skip
+        said = str(judge(plan, asking(written(f"def words(text):\n    {body}"))))
+        assert all(part in said for part in words) and "tensor" not in said, said
 
 
 @pytest.mark.parametrize(
@@ -248,8 +241,6 @@ def test_ones_own_exercise_cannot_be_imported_ready_made(source, found):
 
 
 def test_the_librarys_tokenizer_is_noticed_when_it_runs_though_the_answer_does_not_name_its_module():
-    import bertlab.tokenizers.wordpiece as library
-
     tokenizer = library.WordPieceTokenizer(library.Vocabulary([*library.SPECIAL_TOKENS, "a"]))
     namespace = {"wordpiece": lambda word, vocabulary: tokenizer.split_word(word)}
     assert judge(visible_plan("wordpiece"), asking(namespace)).status == "refused"

@@ -10,6 +10,7 @@ import pytest
 from autograde_case import asking, visible_plan, written
 
 from autograde.boundary import call_answer
+from autograde.boundary.values import ANSWERS, encode
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
 from autograde.judging.answers import Answer
@@ -216,9 +217,8 @@ def test_an_answer_that_is_no_list_of_results_is_refused(value):
     for exercise in CHANCY:
         plan = visible_plan(exercise.id)
         answers = call_answer.answer(plan["questions"], {})
-        answers = [
-            answer | {"status": "ok", "value": value, "notes": {"returned": exercise.returns}} for answer in answers
-        ]
+        changed = {"status": "ok", "value": value, "notes": {"returned": exercise.returns}}
+        answers = [answer | changed for answer in answers]
         verdict = judge(plan, lambda questions, answers=answers: answers)
         assert verdict.points == 0 and verdict.misconception is None
 
@@ -235,8 +235,6 @@ def test_two_rates_are_alike_only_within_chance():
 
 
 def test_a_thousand_results_fit_into_one_frame_also_when_they_are_numpys_numbers():
-    from autograde.boundary.values import ANSWERS, encode
-
     numpys = "def choose_positions(ids, special, count, rng):\n    allowed = np.flatnonzero(~np.isin(ids, special))\n"
     numpys += "    return sorted(rng.permutation(allowed)[:count])"
     plan = visible_plan("choose-positions")

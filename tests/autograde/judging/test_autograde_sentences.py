@@ -129,10 +129,8 @@ def test_each_way_to_be_wrong_has_its_own_words(exercise, source, words, never):
 
 
 def test_an_argument_that_was_changed_and_restored_costs_nothing():
-    source = (
-        "def concat_heads(heads):\n    heads.append(heads.pop())\n    heads.reverse()\n    heads[:] = heads[::-1]\n"
-    )
-    assert verdict_on("concat-heads", source + "    return ops.concatenate(heads, axis=-1)").passed
+    source = "def concat_heads(heads):\n    heads.append(heads.pop())\n    heads.reverse()\n    heads[:] = heads[::-1]"
+    assert verdict_on("concat-heads", source + "\n    return ops.concatenate(heads, axis=-1)").passed
 
 
 @pytest.mark.slow
@@ -164,15 +162,12 @@ def test_a_plain_number_where_a_training_step_returns_its_loss_is_named():
 def test_a_weight_of_another_shape_is_named_where_a_tuple_is_expected():
     exercise = catalogue.find("pretraining-model")
     source = cells.answer_cell(exercise)
-    wide = source.replace(
-        "intermediate_size, max_positions, dropout,", "intermediate_size, max_positions + 1, dropout,"
-    )
+    wide = source.replace("_size, max_positions, dropout,", "_size, max_positions + 1, dropout,")
     assert wide != source
     plan = planner.make_plan(exercise, misconceptions=False)
     first = plan["parts"][0] | {"claims": plan["parts"][0]["claims"][:1]}
-    verdict = judge(
-        plan | {"questions": plan["questions"][:1], "parts": [first]}, asking(cells.namespace(exercise, wide)), wide
-    )
+    plan |= {"questions": plan["questions"][:1], "parts": [first]}
+    verdict = judge(plan, asking(cells.namespace(exercise, wide)), wide)
     assert "`bert.embeddings.position.embeddings` of PreTrainingModel has shape (8, 8)" in str(verdict), str(verdict)
     assert "another object" not in str(verdict)
 

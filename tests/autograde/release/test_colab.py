@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 from colab_machine import Machine, as_colab_saves, environment, installed, new_machine, run, served, shown, solved
 from grade_class import open_shared_launcher
+from safetensors import safe_open
 
 from autograde.boundary.weights_file import WEIGHTS, read_weights
 from autograde.cli import cli
@@ -169,8 +170,6 @@ def _is_needed(cell) -> bool:
 
 
 def _step_saved(state) -> int:
-    from safetensors import safe_open
-
     with safe_open(state, framework="numpy") as file:
         return json.loads(file.metadata()["run"])["step"]
 

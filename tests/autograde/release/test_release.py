@@ -1,7 +1,6 @@
 """From a solution notebook to what students get: deterministic, complete, and without a line of any answer."""
 
 import ast
-import functools
 import json
 import re
 from dataclasses import replace
@@ -19,15 +18,7 @@ from autograde.exercises import catalogue, cells, ready_made
 from autograde.exercises.planning import planner
 from autograde.grader.reading.template import Template
 from autograde.release import assignment, editions, sources
-from autograde.release.assignment import (
-    leaks,
-    refuse_leaks,
-    secret_lines,
-    write_assignment,
-    write_fingerprints,
-    write_pages,
-    write_student_edition,
-)
+from autograde.release.assignment import leaks, refuse_leaks, secret_lines, write_pages, write_student_edition
 from autograde.release.editions import ReleaseError
 from autograde.release.student_wheel import MODULES, ROOMS, ROOT
 from autograde.student import plans
@@ -43,7 +34,6 @@ def made(request):
 
 def _solution(folder, text):
     (folder / "00_try.py").write_text(text)
-    return lambda: editions.make("00_try", folder=folder)
 
 
 ANSWER = """# %% nbgrader={"grade_id": "one", "solution": true, "schema_version": 3}
@@ -143,9 +133,8 @@ def test_the_command_writes_the_self_study_edition_with_the_pages_that_it_links(
     options = ["release", "00_welcome", "--self-study", "--to", str(tmp_path)]
     result = CliRunner(env={"AUTOGRADE_COURSE": ""}).invoke(cli, options)
     assert result.exit_code == 0, result.output
-    assert (tmp_path / "00_welcome/00_welcome.ipynb").read_text("utf-8") == editions.for_self_study(
-        editions.make("00_welcome")
-    )
+    expected = editions.for_self_study(editions.make("00_welcome"))
+    assert (tmp_path / "00_welcome/00_welcome.ipynb").read_text("utf-8") == expected
     assert (tmp_path / "glossary.md").exists()
 
 
@@ -161,8 +150,9 @@ def test_the_command_writes_the_self_study_edition_with_the_pages_that_it_links(
     ],
 )
 def test_a_source_that_would_release_wrongly_is_refused_with_the_reason(tmp_path, text, said):
+    _solution(tmp_path, text)
     with pytest.raises(ReleaseError, match=said):
-        _solution(tmp_path, text)()
+        editions.make("00_try", folder=tmp_path)
 
 
 def test_an_unknown_notebook_is_named_with_the_known_ones(tmp_path):
@@ -203,13 +193,13 @@ def test_each_notebook_links_the_pages_that_are_released_beside_it(made, tmp_pat
 
 
 def test_nbgrader_releases_what_the_student_edition_holds(tmp_path, made):
-    write_assignment(tmp_path, "ps", [made])
+    assignment.write_assignment(tmp_path, "ps", [made])
     (path,) = (tmp_path / "release/ps").glob("*.ipynb")
     theirs, ours = json.loads(path.read_text())["cells"], json.loads(made.student)["cells"]
     assert ["".join(cell["source"]).rstrip() for cell in theirs] == [cell["source"].rstrip() for cell in ours]
     assert [cell["id"] for cell in theirs] == [cell["id"] for cell in ours]
     first = path.read_bytes()
-    write_assignment(tmp_path, "ps", [made])
+    assignment.write_assignment(tmp_path, "ps", [made])
     assert path.read_bytes() == first
 
 
@@ -240,12 +230,7 @@ def two(monkeypatch):
 def _made(folder) -> tuple[dict[str, bytes], list[str]]:
     """The files after a release into this folder, and the names of the exercises that it made."""
     made = []
-
-    def progress(names):
-        made.extend(names)
-        return names
-
-    write_fingerprints(folder, progress)
+    assignment.write_fingerprints(folder, lambda names: made.extend(names) or names)
     return {path.name: path.read_bytes() for path in folder.iterdir()}, made
 
 
@@ -277,7 +262,7 @@ def test_a_release_that_was_killed_resumes(two, tmp_path):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        write_fingerprints(tmp_path, killed_after_one)
+        assignment.write_fingerprints(tmp_path, killed_after_one)
     assert _made(tmp_path)[1] == ["softmax-rows"]
 
 
@@ -285,15 +270,15 @@ def test_a_release_of_one_notebook_makes_its_exercises_alone(tmp_path, monkeypat
     """Old fingerprints of the others are deleted; `check` then plans them from their sources."""
     scores, other = catalogue.find("scores"), catalogue.find("strip-accents")
     monkeypatch.setattr(catalogue, "EXERCISES", (other, scores))
-    write_fingerprints(tmp_path, notebooks={scores.notebook})
+    assignment.write_fingerprints(tmp_path, notebooks={scores.notebook})
     assert {path.name for path in tmp_path.glob("*.npz")} == {"scores.npz"}
-    write_fingerprints(tmp_path)
+    assignment.write_fingerprints(tmp_path)
     made = (tmp_path / "strip-accents.npz").read_bytes()
-    write_fingerprints(tmp_path, notebooks={scores.notebook})
+    assignment.write_fingerprints(tmp_path, notebooks={scores.notebook})
     assert (tmp_path / "strip-accents.npz").read_bytes() == made
     hash_of = assignment.hash_of
     monkeypatch.setattr(assignment, "hash_of", lambda one: "changed" if one is other else hash_of(one))
-    write_fingerprints(tmp_path, notebooks={scores.notebook})
+    assignment.write_fingerprints(tmp_path, notebooks={scores.notebook})
     assert {path.name for path in tmp_path.glob("*.npz")} == {"scores.npz"}
     monkeypatch.setattr(plans, "BESIDE", tmp_path)
     monkeypatch.delenv("AUTOGRADE_FINGERPRINTS", raising=False)
@@ -305,18 +290,15 @@ def test_a_release_of_one_notebook_makes_its_exercises_alone(tmp_path, monkeypat
         plans.plan.__wrapped__("strip-accents")
 
 
-def _digest_of_another(name, digest, path, at):
-    return b"new" if path.name == name else digest(path, at)
-
-
 def test_an_exercise_depends_on_what_it_imports_and_on_the_answers_above_it(tmp_path, monkeypatch):
     scores, pooler = catalogue.find("scores"), catalogue.find("pooler")
     before = sources.hash_of(scores), sources.hash_of(pooler)
     digest = sources._digest
     used = {"numpy_bert.py": (True, True), "softmax_rows.py": (False, False), "call_answer.py": (True, True)}
     for name, (of_scores, of_pooler) in used.items():
-        changed = functools.partial(_digest_of_another, name, digest)
-        monkeypatch.setattr(sources, "_digest", changed)
+        monkeypatch.setattr(
+            sources, "_digest", lambda path, at, name=name: b"new" if path.name == name else digest(path, at)
+        )
         assert (sources.hash_of(scores) != before[0], sources.hash_of(pooler) != before[1]) == (of_scores, of_pooler)
     monkeypatch.setattr(sources, "_digest", digest)
     setup, answers = cells.read(scores.notebook)
@@ -330,18 +312,19 @@ def test_an_exercise_depends_on_what_it_imports_and_on_the_answers_above_it(tmp_
 
 def test_the_command_reports_whether_what_is_there_is_up_to_date(tmp_path):
     name = NOTEBOOKS[0]
-    missing = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
-    assert "not up to date" in str(missing.exception)
-    made = editions.make(name)
-    path = write_student_edition(made, catalogue.of_notebook(name), tmp_path)
-    without = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
-    assert str(without.exception).startswith(f"not up to date: {tmp_path / 'glossary.md'}, {tmp_path / 'errata.md'}, ")
+
+    def check():
+        return CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
+
+    assert "not up to date" in str(check().exception)
+    path = write_student_edition(editions.make(name), catalogue.of_notebook(name), tmp_path)
+    pages = f"not up to date: {tmp_path / 'glossary.md'}, {tmp_path / 'errata.md'}, "
+    assert str(check().exception).startswith(pages)
     assert tmp_path / "glossary.md" in write_pages(tmp_path)
-    fine = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
+    fine = check()
     assert fine.exit_code == 0 and "1 student edition up to date" in fine.output
     path.write_text(path.read_text() + " ")
-    stale = CliRunner().invoke(cli, ["release", name, "--check", "--to", str(tmp_path)])
-    assert str(path) in str(stale.exception)
+    assert str(path) in str(check().exception)
 
 
 # --- the student wheel ---

@@ -21,6 +21,28 @@ def wheels(tmp_path_factory):
     return [student_wheel.build(folder / name, made) for name in ("one", "two")]
 
 
+@pytest.fixture
+def site(wheels, tmp_path):
+    """The folder that the wheel is installed in."""
+    with zipfile.ZipFile(wheels[0]) as archive:
+        archive.extractall(tmp_path / "site")
+    return tmp_path / "site"
+
+
+def run_from(site, program):
+    """What a program prints with the wheel in front of everything else, from a folder that knows no course."""
+    without_this_checkout = """
+import importlib.util, sys
+sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in str(finder)]
+"""
+    work = site.parent / "work"
+    work.mkdir()
+    done = subprocess.run([sys.executable, "-c", without_this_checkout + program], cwd=work, capture_output=True,
+                          text=True, env=os.environ | {"PYTHONPATH": str(site)})  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
 def test_the_same_files_give_the_same_bytes(wheels):
     assert wheels[0].name == wheels[1].name and "+student" in wheels[0].name
     assert wheels[0].read_bytes() == wheels[1].read_bytes()
@@ -39,13 +61,8 @@ def test_it_holds_every_exercises_fingerprints_and_nothing_of_the_instructors(wh
     assert "bertlab/models/base.py" in names and "autograde" not in scripts
 
 
-def test_a_check_works_from_the_wheel_alone(wheels, tmp_path):
-    """With the wheel in front of everything else on the path, from a folder that knows no course."""
-    with zipfile.ZipFile(wheels[0]) as archive:
-        archive.extractall(tmp_path / "site")
+def test_a_check_works_from_the_wheel_alone(site):
     program = """
-import importlib.util, sys
-sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in str(finder)]  # of this very checkout
 assert importlib.util.find_spec("autograde.exercises") is None
 from autograde.student import check
 def attention_scores(q, k):
@@ -53,29 +70,14 @@ def attention_scores(q, k):
     return q @ ops.swapaxes(k, -1, -2)
 print(check(attention_scores))
 """
-    (tmp_path / "work").mkdir()
-    done = subprocess.run(
-        [sys.executable, "-c", program], cwd=tmp_path / "work", capture_output=True, text=True,
-        env=os.environ | {"PYTHONPATH": str(tmp_path / "site")},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert "✗ 3.4 attention_scores" in done.stdout and "before dividing by √d_attn" in done.stdout
+    said = run_from(site, program)
+    assert "✗ 3.4 attention_scores" in said and "before dividing by √d_attn" in said
 
 
-def test_every_module_that_the_student_part_imports_is_in_it(wheels, tmp_path):
+def test_every_module_that_the_student_part_imports_is_in_it(site):
     """Each of its modules is imported from the wheel alone, the drawings and the stand-ins too."""
-    with zipfile.ZipFile(wheels[0]) as archive:
-        archive.extractall(tmp_path / "site")
     names = [
-        ".".join(path.relative_to(tmp_path / "site").with_suffix("").parts).removesuffix(".__init__")
-        for path in sorted((tmp_path / "site/autograde").rglob("*.py"))
+        ".".join(path.relative_to(site).with_suffix("").parts).removesuffix(".__init__")
+        for path in sorted((site / "autograde").rglob("*.py"))
     ]
-    program = f"""
-import importlib, sys
-sys.meta_path[:] = [finder for finder in sys.meta_path if "__editable__" not in str(finder)]
-for name in {names}:
-    importlib.import_module(name)
-"""
-    done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True,
-                          env=os.environ | {"PYTHONPATH": str(tmp_path / "site")})  # fmt: skip
-    assert done.returncode == 0, done.stderr
+    run_from(site, f"for name in {names}:\n    importlib.import_module(name)")

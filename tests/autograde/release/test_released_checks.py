@@ -2,6 +2,7 @@
 
 import json
 import re
+from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -27,10 +28,6 @@ def own(tmp_path, monkeypatch):
 def course(tmp_path):
     write_record(tmp_path, NAME, [NOTEBOOK])
     return tmp_path
-
-
-def record_of(course):
-    return course / ".autograde/released" / f"{NAME}.json"
 
 
 def test_nothing_is_said_while_nothing_has_changed_on_this_machine_or_another(course, monkeypatch):
@@ -83,11 +80,10 @@ def test_each_notebook_has_its_own_version(course, monkeypatch):
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"03_attention": 3}', '{"03_attention": {}}', "\x00", "[" * 100_000])
 def test_a_damaged_record_is_named_and_replaced_by_the_next_release(course, text):
-    record_of(course).write_text(text)
+    (course / ".autograde/released" / f"{NAME}.json").write_text(text)
     (line,) = warnings(course, NAME, [NOTEBOOK])
-    assert (
-        "expected the record of a release, found a damaged file; run `autograde release 03_attention --course" in line
-    )
+    advice = "run `autograde release 03_attention --course"
+    assert f"expected the record of a release, found a damaged file; {advice}" in line
     write_record(course, NAME, [NOTEBOOK])
     assert warnings(course, NAME, [NOTEBOOK]) == []
 
@@ -107,8 +103,6 @@ def test_the_commands_warn_before_they_grade_and_keep_json_whole(tmp_path, monke
 
 
 def test_nbgraders_own_command_warns_once_for_all_submissions(course, monkeypatch):
-    from types import SimpleNamespace
-
     from autograde.nbgrader_plugin import GradeInSandbox
 
     monkeypatch.setattr(sources, "__version__", "9.1")

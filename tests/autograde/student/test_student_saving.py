@@ -14,7 +14,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
+from student_notebook import ROWS, SCORES, Notebook, course_folder, module_of, two_checked  # noqa: F401 (a fixture)
 
 from autograde.boundary import mybert_importer
 from autograde.student import home, progress_file, saving, store
@@ -25,9 +25,20 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def _some_work(course):
-    notebook = Notebook().run(SCORES).run(ROWS)
-    notebook.check("attention_scores"), notebook.check("add_to_rows")
+    two_checked()
     return {path.relative_to(course): path.read_bytes() for path in course.rglob("*") if path.is_file()}
+
+
+def another_machine(tmp_path, monkeypatch):
+    """The folder of a notebook on a machine that has nothing of the course."""
+    (tmp_path / "content").mkdir()
+    monkeypatch.chdir(tmp_path / "content")
+    return tmp_path / "content"
+
+
+def _parsed(files):
+    """JSON files by what they say: the order of their lines does not count."""
+    return {name: json.loads(content) if name.suffix == ".json" else content for name, content in files.items()}
 
 
 def test_a_saved_state_brings_everything_back_on_another_machine(course, tmp_path, monkeypatch):
@@ -35,17 +46,10 @@ def test_a_saved_state_brings_everything_back_on_another_machine(course, tmp_pat
     said = saving.save_state(tmp_path / "state.zip")
     assert repr(said).startswith("Saved 2 answers and your progress in")
     assert saving.save_state(tmp_path / "again.zip").path.read_bytes() == said.path.read_bytes()
-    other = tmp_path / "content"
-    other.mkdir()
-    monkeypatch.chdir(other)
+    other = another_machine(tmp_path, monkeypatch)
     assert repr(saving.load_state(said.path)) == f"Loaded 2 answers from state.zip into {other / 'mybert'}."
     there = {path.relative_to(other): path.read_bytes() for path in other.rglob("*") if path.is_file()}
-    assert {name: json.loads(content) for name, content in there.items() if name.suffix == ".json"} == {
-        name: json.loads(content) for name, content in work.items() if name.suffix == ".json"
-    }
-    assert {n: c for n, c in there.items() if n.suffix != ".json"} == {
-        n: c for n, c in work.items() if n.suffix != ".json"
-    }
+    assert _parsed(there) == _parsed(work)
 
 
 def test_loading_adds_to_what_is_there_and_takes_nothing_away(course, tmp_path, monkeypatch):
@@ -54,9 +58,7 @@ def test_loading_adds_to_what_is_there_and_takes_nothing_away(course, tmp_path, 
     edited = path.read_text() + "MINE = 1\n"
     path.write_text(edited)
     saving.save_state(tmp_path / "state.zip")
-    other = tmp_path / "content"
-    other.mkdir()
-    monkeypatch.chdir(other)
+    other = another_machine(tmp_path, monkeypatch)
     newer = SCORES + "\n    # newer"
     Notebook().run(newer).check("attention_scores")
     assert repr(saving.load_state(tmp_path / "state.zip")).startswith("Loaded 1 answer from")
@@ -135,10 +137,8 @@ def test_a_folder_of_the_drive_becomes_the_home_and_what_is_there_comes_along(co
     drive.mkdir()
     Notebook().run(SCORES).check("attention_scores")
     saving.keep_in_drive("BertLab", drive)
-    assert (
-        home.find() == drive / "BertLab"
-        and "def attention_scores" in (drive / "BertLab/mybert/attention.py").read_text()
-    )
+    assert home.find() == drive / "BertLab"
+    assert "def attention_scores" in (drive / "BertLab/mybert/attention.py").read_text()
     Notebook().run(ROWS).check("add_to_rows")
     assert set(store.load(drive / "BertLab")) == {"scores", "add-to-rows"} and set(store.load(course)) == {"scores"}
     assert progress_file.load()["scores"]["points"] == 3
@@ -190,8 +190,7 @@ def test_a_damaged_answer_is_left_out(course, content):
 
 
 def test_what_a_killed_check_left_out_is_written_by_the_next(course):
-    notebook = Notebook().run(SCORES).run(ROWS)
-    notebook.check("attention_scores"), notebook.check("add_to_rows")
+    two_checked()
     whole = {path: path.read_bytes() for path in (course / "mybert").rglob("*.*") if path.is_file()}
     for path in whole:
         if path.suffix != ".json":

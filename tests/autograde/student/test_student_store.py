@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from student_notebook import ROWS, SCORES, Notebook, course_folder, module_of  # noqa: F401 (a fixture)
+from student_notebook import ROWS, SCORES, Notebook, course_folder, module_of, two_checked  # noqa: F401 (a fixture)
 
 from autograde.exercises import catalogue, cells
 from autograde.exercises.planning import planner
@@ -133,9 +133,8 @@ def test_a_helper_in_a_timed_cell_is_found():
 
 
 def test_a_name_means_what_it_meant_when_the_check_passed():
-    notebook = (
-        Notebook().run("def root(d):\n    return d").run(SCORES.replace("q.shape[-1] ** 0.5", "root(q.shape[-1])"))
-    )
+    notebook = Notebook().run("def root(d):\n    return d")
+    notebook.run(SCORES.replace("q.shape[-1] ** 0.5", "root(q.shape[-1])"))
     notebook.run("def root(d):\n    return d ** 0.5")
     kept = notebook.answer("attention_scores").cells
     assert "def root(d):\n    return d ** 0.5" in kept and "def root(d):\n    return d" not in kept
@@ -279,15 +278,13 @@ def test_a_home_that_cannot_be_written_costs_the_package_not_the_check(course, m
 
 @pytest.mark.slow
 def test_the_package_can_be_installed_and_used_without_the_course(course, tmp_path):
-    notebook = Notebook().run(SCORES).run(ROWS)
-    notebook.check("attention_scores"), notebook.check("add_to_rows")
+    two_checked()
     target = tmp_path / "site"
     words = [sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
              "--no-build-isolation", "--no-index", "--target", str(target), str(course / "mybert")]  # fmt: skip
     subprocess.run(words, check=True, cwd=tmp_path, capture_output=True)
-    assert sorted(path.name for path in (target / "mybert").iterdir() if path.suffix == ".py") == [
-        "__init__.py", "attention.py",
-    ]  # fmt: skip
+    installed = {path.name for path in (target / "mybert").glob("*.py")}
+    assert installed == {"__init__.py", "attention.py"}
     program = "import mybert.attention as a, sys; print(a.add_to_rows(1, 2), 'autograde' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], env=os.environ | {"PYTHONPATH": str(target)}, cwd=tmp_path,
                           capture_output=True, text=True, check=True)  # fmt: skip
@@ -297,8 +294,7 @@ def test_the_package_can_be_installed_and_used_without_the_course(course, tmp_pa
 @pytest.mark.slow
 def test_the_tests_in_the_package_are_its_checks(course, tmp_path):
     planner.write_fingerprints([catalogue.find(name) for name in ("scores", "add-to-rows")], tmp_path / "fingerprints")
-    notebook = Notebook().run(SCORES).run(ROWS)
-    notebook.check("attention_scores"), notebook.check("add_to_rows")
+    two_checked()
     path = course / "mybert/attention.py"
     path.write_text(path.read_text().replace("x + b", "x - b"))
     words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "mybert/tests"]

@@ -5,13 +5,13 @@ import stat
 import subprocess
 import sys
 
+import ml_dtypes
 import numpy as np
 import pytest
 from checkpoint_files import (
     GOLDEN,
     edit_config,
     edit_tensors,
-    golden_copy,
     same_weights,
     tensors,
     tokenizer,
@@ -92,10 +92,7 @@ def test_float16_files_are_half_as_large_and_load_into_float32(tmp_path):
         np.testing.assert_array_equal(found, original.astype(np.float16))
 
 
-def test_bfloat16_files_load_into_float32(tmp_path):
-    import ml_dtypes
-
-    folder = golden_copy("gelu", tmp_path / "bf16")
+def test_bfloat16_files_load_into_float32(folder):
     original = tensors(folder)["bert.pooler.dense.bias"]
     edit_tensors(folder, lambda arrays: arrays.update({k: v.astype(ml_dtypes.bfloat16) for k, v in arrays.items()}))
     bias = load(folder).backbone.pooler.dense.bias.numpy()
@@ -177,14 +174,12 @@ def with_the_bias_under_the_decoder_only(arrays):
 @pytest.mark.parametrize(
     "change", [as_gamma_and_beta, without_prefix, with_copies_and_buffers, with_the_bias_under_the_decoder_only]
 )
-def test_older_names_are_the_same_model(golden, change, tmp_path):
-    folder = golden_copy("gelu", tmp_path / "older")
+def test_older_names_are_the_same_model(golden, change, folder):
     edit_tensors(folder, change)
     assert same_weights(weights(load(folder)), weights(golden))
 
 
-def test_a_checkpoint_in_shards_is_the_same_model(golden, tmp_path):
-    folder = golden_copy("gelu", tmp_path / "shards")
+def test_a_checkpoint_in_shards_is_the_same_model(golden, folder):
     arrays = tensors(folder)
     (folder / "model.safetensors").unlink()
     parts = {"model-1-of-2.safetensors": list(arrays)[::2], "model-2-of-2.safetensors": list(arrays)[1::2]}
@@ -195,8 +190,7 @@ def test_a_checkpoint_in_shards_is_the_same_model(golden, tmp_path):
     assert same_weights(weights(load(folder)), weights(golden))
 
 
-def test_a_checkpoint_without_pooler_or_next_sentence_head_loads_without_them(tmp_path):
-    folder = golden_copy("gelu", tmp_path / "mlm")
+def test_a_checkpoint_without_pooler_or_next_sentence_head_loads_without_them(folder):
     edit_config(folder, architectures=["BertForMaskedLM"])
     edit_tensors(folder, lambda a: [a.pop(name) for name in list(a) if "pooler" in name or "seq_relationship" in name])
     model = load(folder)
@@ -264,8 +258,7 @@ def test_a_frozen_encoder_is_loaded_too(golden):
     assert same_weights(weights(model.backbone), weights(golden.backbone))
 
 
-def test_strict_false_keeps_the_initial_value_of_what_is_missing_and_reports_it(tmp_path):
-    folder = golden_copy("gelu", tmp_path / "odd")
+def test_strict_false_keeps_the_initial_value_of_what_is_missing_and_reports_it(folder):
     edit_tensors(folder, lambda a: a.update(extra=np.zeros(3, np.float32)))
     edit_tensors(folder, lambda a: a.pop("bert.pooler.dense.bias"))
     report = load(folder, strict=False).load_report
@@ -310,18 +303,16 @@ def test_a_tokenizer_that_is_larger_than_the_token_table_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(("piece", "lowercase"), [("Berlin", False), ("berlin", True)])
-def test_without_a_tokenizer_config_the_vocabulary_tells_whether_it_is_cased(piece, lowercase, tmp_path):
-    folder = golden_copy("gelu", tmp_path / "vocab")
+def test_without_a_tokenizer_config_the_vocabulary_tells_whether_it_is_cased(piece, lowercase, folder):
     pieces = ["[PAD]", "[unused0]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", piece]
     (folder / "vocab.txt").write_text("\n".join(pieces) + "\n")
     assert load_tokenizer(folder).lowercase is lowercase
 
 
-def test_a_folder_that_has_only_a_tokenizer_json_gives_its_tokenizer(tmp_path):
+def test_a_folder_that_has_only_a_tokenizer_json_gives_its_tokenizer(folder):
     vocab = {piece: i for i, piece in enumerate(tokenizer().vocabulary.pieces)}
     normalizer = {"type": "BertNormalizer", "lowercase": False, "strip_accents": None, "handle_chinese_chars": True}
     content = {"normalizer": normalizer, "model": {"type": "WordPiece", "vocab": vocab, "max_input_chars_per_word": 90}}
-    folder = golden_copy("gelu", tmp_path / "json")
     (folder / "tokenizer.json").write_text(json.dumps(content))
     found = load_tokenizer(folder)
     assert found.vocabulary == tokenizer().vocabulary
@@ -367,8 +358,7 @@ def test_importing_the_module_loads_no_backend():
     assert done.stdout.strip() == "[]"
 
 
-def test_a_config_that_is_no_bert_is_refused(tmp_path):
-    folder = golden_copy("gelu", tmp_path / "roberta")
+def test_a_config_that_is_no_bert_is_refused(folder):
     edit_config(folder, model_type="t5")
     with pytest.raises(ConfigError, match="config.json: model_type is 't5'; expected one of albert, bert, distil"):
         load(folder)

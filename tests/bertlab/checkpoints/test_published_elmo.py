@@ -5,11 +5,10 @@ That the vectors are the published ones: tests/peers/test_published_elmo_peers.p
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from published_language_model import OPTIONS, arrays, write
 
 from bertlab import checkpoints
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, VocabularyError
 from bertlab.tokenizers.whole_words import WordList, WordTokenizer
 from bertlab.tokenizers.wordpiece.base import Tokenizer
@@ -40,8 +39,7 @@ def test_the_forget_gates_bias_has_what_the_program_added_and_the_gates_are_in_o
 
 
 def test_it_is_converted_and_saved_with_its_words(folder, tmp_path):
-    done = CliRunner().invoke(cli, ["convert", str(folder), str(tmp_path / "own"), "--to", "bertlab"])
-    assert done.exit_code == 0 and "with its vocabulary" in done.output
+    assert "with its vocabulary" in run("convert", folder, tmp_path / "own", "--to", "bertlab")
     own, published = (checkpoints.load(path) for path in (tmp_path / "own", folder))
     for one, other in zip(own.weights, published.weights, strict=True):
         np.testing.assert_array_equal(np.asarray(one), np.asarray(other))
@@ -58,14 +56,8 @@ def test_it_is_converted_and_saved_with_its_words(folder, tmp_path):
 def test_commands_make_the_list_of_words_and_the_vectors(folder, tmp_path):
     without = write(tmp_path / "without")
     (tmp_path / "texts.txt").write_text("the river\nthe Bank\n\nthe river river .\n", encoding="utf-8")
-    for command in (
-        ["vocab", "words", "texts.txt", "--out", "without/words.txt", "--most", "3"],
-        ["encode", "texts.txt", "--model", "without", "--out", "vectors.npy", "--layer", "1,2"],
-    ):
-        words = [str(tmp_path / word) if "." in word[1:] or word.startswith("without") else word for word in command]
-        words = [word if word != str(tmp_path / "1,2") else "1,2" for word in words]
-        done = CliRunner().invoke(cli, words)
-        assert done.exit_code == 0, (done.output, done.exception)
+    run("vocab", "words", tmp_path / "texts.txt", "--out", without / "words.txt", "--most", "3")
+    run("encode", tmp_path / "texts.txt", "--model", without, "--out", tmp_path / "vectors.npy", "--layer", "1,2")
     assert checkpoints.load_tokenizer(without).vocabulary.pieces[5:] == ("the", "river", "Bank")
     vectors = np.load(tmp_path / "vectors.npy")
     assert vectors.shape == (4, 8) and np.isfinite(vectors).all() and vectors[2].any()  # also of the empty line

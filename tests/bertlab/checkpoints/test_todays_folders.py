@@ -8,17 +8,17 @@ import json
 
 import numpy as np
 import pytest
-from checkpoint_files import edit_config, edit_tensors, golden_copy, same_weights, tensors, tokenizer, weights
-from click.testing import CliRunner
+from bertlab_command import run
+from checkpoint_files import edit_config, edit_tensors, same_weights, tensors, tokenizer, weights, write_tensors
 from safetensors.numpy import load_file, save_file
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.fill_mask import fill_mask
 from bertlab.analysis.lens import logit_lens
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, VocabularyError
 from bertlab.generation import GenerationSettings, generate_text
 from bertlab.tokenizers.sentence_pieces import from_tokenizer_json
+from bertlab.training.finetuning.task_info import load_info
 
 SIZES = dict(vocab_size=61, hidden_size=16, num_layers=1, num_heads=2, intermediate_size=64, max_position_embeddings=12,
              pad_token_id=0)  # fmt: skip
@@ -38,7 +38,6 @@ def test_the_published_head_computes_gelu_with_any_hidden_act(name):
     x = np.random.default_rng(0).normal(size=(1, 2, 16)).astype("float32")
     found[1].set_weights(found[0].get_weights())
     np.testing.assert_array_equal(*[np.asarray(model.token_logits(x)) for model in found])
-    assert small("bert", hidden_act="relu") and models.PreTrainingModel(small("bert", hidden_act="relu"))
     berts = [models.PreTrainingModel(small("bert", hidden_act=act)) for act in ("gelu", "relu")]
     berts[1].set_weights(berts[0].get_weights())
     assert np.abs(np.subtract(*[np.asarray(model.token_logits(x)) for model in berts])).max() > 0
@@ -59,8 +58,6 @@ def test_a_left_to_right_classifier_is_stored_as_score_without_a_bias(name, tmp_
 
 
 def test_a_next_sentence_head_keeps_its_name(tmp_path):
-    from bertlab.training.finetuning.task_info import load_info
-
     folder = checkpoints.save(models.NextSentenceClassifier(small("bert")), tmp_path)
     assert tensors(folder)["cls.seq_relationship.weight"].shape == (2, 16)
     assert json.loads((folder / "config.json").read_text())["architectures"] == ["BertForNextSentencePrediction"]
@@ -117,11 +114,6 @@ def test_an_older_tokenizers_file_does_not_stay_beside_a_new_one(tmp_path):
 # === Messages ===
 
 
-@pytest.fixture
-def folder(tmp_path):
-    return golden_copy("gelu", tmp_path / "checkpoint")
-
-
 def test_pruned_heads_are_named(folder):
     edit_config(folder, pruned_heads={"0": [1]})
     with pytest.raises(CheckpointError, match="pruned_heads is .*take the one before pruning"):
@@ -140,20 +132,21 @@ def test_pruned_heads_are_named(folder):
         checkpoints.load(folder)
 
 
-@pytest.mark.parametrize("strict", [True, False])
-@pytest.mark.parametrize("prefix", ["model.", "module.", "encoder.model."])
-def test_a_prefix_too_much_is_named_and_a_random_model_never_loaded(folder, prefix, strict):
-    stored = tensors(folder)
-    edit_tensors(folder, lambda a: (a.clear(), a.update({prefix + name: array for name, array in stored.items()})))
-    with pytest.raises(CheckpointError, match=f"all names begin with '{prefix}', which is too much") as caught:
-        checkpoints.load(folder, strict=strict)
-    assert "strict=False" not in str(caught.value)
+def prefixed(prefix):
+    return lambda stored: {prefix + name: array for name, array in stored.items()}
 
 
 @pytest.mark.parametrize("strict", [True, False])
-def test_weights_of_another_model_are_never_taken_for_a_random_one(folder, strict):
-    edit_tensors(folder, lambda a: (a.clear(), a.update({"layers.0.weight": np.zeros((2, 2), "float32")})))
-    with pytest.raises(CheckpointError, match="no name of the encoder's weights|the file only 1 tensors") as caught:
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [*((prefixed(prefix), f"all names begin with '{prefix}', which is too much")
+       for prefix in ("model.", "module.", "encoder.model.")),
+     (lambda stored: {"layers.0.weight": np.zeros((2, 2), "float32")},
+      "no name of the encoder's weights|the file only 1 tensors")],
+)  # fmt: skip
+def test_weights_of_other_names_are_named_and_a_random_model_never_loaded(folder, change, message, strict):
+    write_tensors(folder, change(tensors(folder)))
+    with pytest.raises(CheckpointError, match=message) as caught:
         checkpoints.load(folder, strict=strict)
     assert "strict=False" not in str(caught.value)
 
@@ -210,13 +203,11 @@ def encoder_folder(tmp_path_factory):
 
 def encoded(folder, tmp_path, *options):
     (tmp_path / "lines.txt").write_text("a b\nc\n")
-    arguments = ["encode", str(tmp_path / "lines.txt"), "--model", str(folder), "--out", str(tmp_path / "v.npy")]
-    result = CliRunner().invoke(cli, [*arguments, *options], catch_exceptions=False)
-    assert result.exit_code == 0, result.output
+    output = run("encode", tmp_path / "lines.txt", "--model", folder, "--out", tmp_path / "v.npy", *options)
     vectors = np.load(tmp_path / "v.npy")
     for path in tmp_path.glob("v.npy*"):
         path.unlink()
-    return vectors, result.output
+    return vectors, output
 
 
 @pytest.mark.parametrize("pooling", ["cls", "max", "mean"])
@@ -244,9 +235,8 @@ def write_modules(folder, pooling, further):
     (folder / "1_Pooling").mkdir(exist_ok=True)
     (folder / "1_Pooling" / "config.json").write_text(json.dumps({"word_embedding_dimension": 16, **pooling}))
     kinds = [("Transformer", ""), ("Pooling", "1_Pooling"), *((name, f"2_{name}") for name in further)]
-    steps = [
-        {"idx": i, "path": path, "type": f"sentence_transformers.models.{name}"} for i, (name, path) in enumerate(kinds)
-    ]
+    package = "sentence_transformers.models"
+    steps = [{"idx": i, "path": path, "type": f"{package}.{name}"} for i, (name, path) in enumerate(kinds)]
     (folder / "modules.json").write_text(json.dumps(steps))
 
 

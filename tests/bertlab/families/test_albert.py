@@ -26,10 +26,8 @@ WORDS = "abcdefghij"
 
 def documents(count=30, sentences=9):
     """Documents in which the n-th sentence is the n-th letter, three times or more."""
-    return [
-        Document(str(number), (tuple(f"{WORDS[n]} {WORDS[n]} {WORDS[n]}" for n in range(sentences)),))
-        for number in range(count)
-    ]
+    paragraph = tuple(f"{word} {word} {word}" for word in WORDS[:sentences])
+    return [Document(str(number), (paragraph,)) for number in range(count)]
 
 
 def albert(**changes):
@@ -91,9 +89,8 @@ def pairs_of(**changes):
 def test_segments_are_consecutive_and_half_of_them_swapped():
     tokens, pairs = pairs_of()
     assert abs(pairs.label.mean() - 0.5) <= 0.5 / len(pairs.label) + 1e-9
-    for label, a, a_length, b, b_length in zip(
-        pairs.label, pairs.a_start, pairs.a_length, pairs.b_start, pairs.b_length
-    ):
+    columns = (pairs.label, pairs.a_start, pairs.a_length, pairs.b_start, pairs.b_length)
+    for label, a, a_length, b, b_length in zip(*columns):
         first, second = (a, b) if label == 0 else (b, a)
         assert first < second
         document_a, document_b = np.searchsorted(tokens.document_splits, np.searchsorted(
@@ -168,9 +165,7 @@ def test_a_folder_from_before_the_setting_existed_is_still_complete(folders):
 
 
 def test_both_kinds_of_pairs_in_one_run_are_refused(folders):
-    with pytest.raises(DataError, match="order: expected pairs with a next sentence, as in .*next"):
-        PretrainingRun(folders / "config.json", [folders / "next", folders / "order"], folders / "run",
-                       PretrainingSettings(steps=4, batch_size=4))  # fmt: skip
-    with pytest.raises(DataError, match="order: expected pairs with a next sentence, as in .*next"):
-        PretrainingRun(folders / "config.json", folders / "next", folders / "run",
-                       PretrainingSettings(steps=4, batch_size=4), folders / "order")  # fmt: skip
+    settings = PretrainingSettings(steps=4, batch_size=4)
+    for data, validation in (([folders / "next", folders / "order"], None), (folders / "next", folders / "order")):
+        with pytest.raises(DataError, match="order: expected pairs with a next sentence, as in .*next"):
+            PretrainingRun(folders / "config.json", data, folders / "run", settings, validation)

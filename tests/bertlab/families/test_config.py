@@ -50,10 +50,6 @@ def test_a_size_can_be_changed_in_part():
 @given(configs)
 def test_dictionaries_round_trip(config):
     assert BertConfig.from_dict(json.loads(json.dumps(config.to_dict()))) == config
-
-
-@given(configs)
-def test_huggingface_dictionaries_round_trip(config):
     assert BertConfig.from_huggingface(json.loads(json.dumps(config.to_huggingface()))) == config
 
 
@@ -105,12 +101,9 @@ def test_contradictions_are_named(changes, message):
         BertConfig(**changes)
 
 
-def test_a_field_that_does_not_exist_is_named():
+def test_a_field_or_a_size_that_does_not_exist_is_named():
     with pytest.raises(ConfigError, match="no field hiden_size"):
         BertConfig.from_dict({"hiden_size": 3})
-
-
-def test_a_size_that_does_not_exist_is_named():
     with pytest.raises(ConfigError, match="no size 'huge'; choose one of tiny, mini"):
         BertConfig.named("huge")
 

@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from bertlab_command import run
-from checkpoint_files import same_weights, tokenizer, weights
+from checkpoint_files import edit_config, same_weights, tokenizer, weights
 
 from bertlab import checkpoints, families, models
 from bertlab.checkpoints.kinds import variables_of
@@ -58,8 +58,7 @@ def test_the_head_of_a_folder_shows_whether_it_is_generator_or_discriminator(tmp
 
 def test_a_folder_that_summarizes_in_another_way_is_refused(tmp_path):
     checkpoints.save(models.ReplacedTokenDetector(config()), tmp_path)
-    values = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps(values | {"summary_type": "mean"}))
+    edit_config(tmp_path, summary_type="mean")
     with pytest.raises(ConfigError, match="summary_type 'mean' is not supported"):
         checkpoints.load(tmp_path)
 

@@ -5,6 +5,7 @@ Pre-training: test_elmo_pretraining.py. Sizes: B 2 rows, T 5 tokens, U 6 units, 
 
 import json
 import math
+import tracemalloc
 
 import keras
 import numpy as np
@@ -243,8 +244,6 @@ def test_a_token_is_the_bytes_of_its_text_between_two_signs():
 
 
 def test_the_characters_of_many_tokens_need_little_more_memory_than_their_table():
-    import tracemalloc
-
     tracemalloc.start()
     table = layers.character_ids(map(str, range(2000)), 50)
     _, peak = tracemalloc.get_traced_memory()
@@ -276,10 +275,8 @@ def test_a_checkpoint_has_the_characters_of_its_tokens(characters, dtype, tmp_pa
         expected = characters_of_vocabulary(tiny_tokenizer().vocabulary, 8)
         np.testing.assert_array_equal(array(loaded.backbone.embeddings.character_ids), expected)
     if dtype == "float32":
-        np.testing.assert_array_equal(
-            array(loaded({"input_ids": IDS})["masked_lm_logits"]),
-            array(model({"input_ids": IDS})["masked_lm_logits"]),
-        )
+        found, expected = (array(one({"input_ids": IDS})["masked_lm_logits"]) for one in (loaded, model))
+        np.testing.assert_array_equal(found, expected)
 
 
 # === Sizes, and what is refused ===
@@ -287,19 +284,14 @@ def test_a_checkpoint_has_the_characters_of_its_tokens(characters, dtype, tmp_pa
 
 @pytest.mark.parametrize(
     ("size", "count", "published"),
-    [("original", 93_600_848, 93.6), ("medium", 28_027_728, 28.0), ("small", 13_593_296, 13.6)],
+    [("original", 93_600_848, 93.6), ("medium", 28_027_728, 28.0), ("small", 13_593_296, 13.6),
+     ("mini", 1_365_456, 1.4)],
 )  # fmt: skip
-def test_the_published_sizes_have_the_published_number_of_parameters(size, count, published):
+def test_the_published_sizes_and_a_tenth_of_the_smallest_have_their_number_of_parameters(size, count, published):
     backbone = outline(lambda: models.Backbone(CONFIG.named(size, vocab_size=10)))
     assert sum(math.prod(variable.shape) for variable in backbone.trainable_variables) == count
     assert round(count / 1e6, 1) == published
-
-
-def test_the_size_for_a_processor_has_a_tenth_of_the_smallest_published_one():
-    mini = CONFIG.named("mini", vocab_size=10)
-    backbone = outline(lambda: models.Backbone(mini))
-    assert sum(math.prod(variable.shape) for variable in backbone.trainable_variables) == 1_365_456
-    assert mini.hidden_size == CONFIG.named("small").hidden_size
+    assert CONFIG.named("mini").hidden_size == CONFIG.named("small").hidden_size
 
 
 def test_operations_are_counted_product_by_product():
@@ -315,9 +307,7 @@ def test_operations_are_counted_product_by_product():
     [
         ({"hidden_size": 9}, "hidden_size 9: expected an even number"),
         ({"filters": ((1, 4), (9, 5))}, "max_characters: expected at least 9 for these filters, got 8"),
-        ({"filters": ()}, "filters: expected pairs"),
-        ({"filters": ((1, 2.5),)}, "filters: expected pairs"),
-        ({"filters": 3}, "filters: expected pairs"),
+        *(({"filters": wrong}, "filters: expected pairs") for wrong in ((), ((1, 2.5),), 3)),
         ({"cell_clip": 0}, "cell_clip must be positive, not 0"),
         ({"projection_clip": "3"}, "projection_clip must be positive, not '3'"),
         ({"num_highway": -1}, "num_highway must be a whole number of at least 0, not -1"),

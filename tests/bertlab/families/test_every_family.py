@@ -8,6 +8,7 @@ import random
 import subprocess
 import sys
 
+import keras
 import numpy as np
 import pytest
 from bertlab_command import run
@@ -19,6 +20,10 @@ from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
 from bertlab.data.tasks.rows import PairRow, SentenceRow, TaskData
+from bertlab.predict import Predictor
+from bertlab.training import presets, pretraining
+from bertlab.training.distillation.task import distill_task
+from bertlab.training.finetuning import finetune
 from bertlab.training.finetuning.settings import Recipe
 
 ENCODERS = ("albert", "bert", "distilbert", "electra", "modernbert", "roberta", "xlnet")
@@ -55,12 +60,9 @@ def rows(tmp_path_factory):
 
 
 def pretrain(name, rows, out, callbacks=(), **changes):
-    from bertlab.training.presets import preset
-    from bertlab.training.pretraining import pretrain
-
     data = rows / PRESETS.get(name, "roberta")
-    recipe = preset("small", **(dict(steps=6, interval=2, batch_size=8, xla=False) | changes))
-    return pretrain(config_of(name), [data], out, recipe, validation=data, callbacks=callbacks)
+    recipe = presets.preset("small", **(dict(steps=6, interval=2, batch_size=8, xla=False) | changes))
+    return pretraining.pretrain(config_of(name), [data], out, recipe, validation=data, callbacks=callbacks)
 
 
 @pytest.fixture(scope="module")
@@ -80,12 +82,12 @@ def task(shape):
     """A task of a shape, of those of `finetuning_case` and two more."""
     if shape in ("pair", "several labels"):
         given = task_of("sentence")
+        parts = given.train, given.validation
         if shape == "pair":
-            made = [[PairRow(row.text, "is it", row.label) for row in part] for part in (given.train, given.validation)]
-        else:
-            made = [[SentenceRow(row.text, (row.label, 2)) for row in part] for part in (given.train, given.validation)]
-        labels = given.labels if shape == "pair" else (*given.labels, "text")
-        return TaskData(shape, "pair" if shape == "pair" else "sentence", labels, *made, multi_label=shape != "pair")
+            made = [[PairRow(row.text, "is it", row.label) for row in part] for part in parts]
+            return TaskData(shape, "pair", given.labels, *made)
+        made = [[SentenceRow(row.text, (row.label, 2)) for row in part] for part in parts]
+        return TaskData(shape, "sentence", (*given.labels, "text"), *made, multi_label=True)
     return task_of(shape)
 
 
@@ -94,16 +96,13 @@ def task(shape):
 
 @every_family
 def test_a_stopped_run_ends_with_the_same_bytes_and_is_drawn_and_evaluated(name, rows, pretrained, tmp_path):
-    import keras
-
-    class Stop(keras.callbacks.Callback):
-        def on_epoch_end(self, epoch, logs=None):
-            if epoch == 1:
-                raise KeyboardInterrupt
+    def stop(epoch, logs):
+        if epoch == 1:
+            raise KeyboardInterrupt
 
     whole = pretrained(name)
     with pytest.raises(KeyboardInterrupt):
-        pretrain(name, rows, tmp_path, [Stop()])
+        pretrain(name, rows, tmp_path, [keras.callbacks.LambdaCallback(on_epoch_end=stop)])
     assert not (tmp_path / "checkpoint").exists()
     pretrain(name, rows, tmp_path)
     assert curve(tmp_path) == curve(whole) and (whole / "curve.png").exists()
@@ -149,9 +148,6 @@ def test_two_devices_have_the_losses_of_one_also_in_parts(name, rows, tmp_path):
 @pytest.mark.parametrize("shape", SHAPES)
 @every_family
 def test_a_pretrained_model_is_fine_tuned_on_a_task_of_every_shape(name, shape, pretrained, tmp_path):
-    from bertlab.predict import Predictor
-    from bertlab.training.finetuning import finetune
-
     given = task(shape)
     recipe = Recipe(learning_rate=1e-2, batch_size=8, epochs=2, max_length=20)
     result = finetune(pretrained(name) / "checkpoint", given, tmp_path / "run", recipe)
@@ -170,26 +166,21 @@ def assert_learned(result):
 
 def asked(task):
     """The development rows as questions to a predictor."""
-    return {
-        "sentence": lambda: [row.text for row in task.validation],
-        "pair": lambda: [(row.text_a, row.text_b) for row in task.validation],
-        "tagging": lambda: [row.words for row in task.validation],
-        "question": lambda: [(row.question, row.context) for row in task.validation],
-        "multiple-choice": lambda: [(row.context, row.choices) for row in task.validation],
-    }[task.shape]()
+    question = {
+        "sentence": lambda row: row.text,
+        "pair": lambda row: (row.text_a, row.text_b),
+        "tagging": lambda row: row.words,
+        "question": lambda row: (row.question, row.context),
+        "multiple-choice": lambda row: (row.context, row.choices),
+    }[task.shape]
+    return list(map(question, task.validation))
 
 
 # === Distillation ===
 
 
 @every_family
-def test_a_student_of_every_family_learns_from_a_pretrained_and_from_a_fine_tuned_teacher(
-    name, rows, pretrained, tmp_path
-):
-    from bertlab.predict import Predictor
-    from bertlab.training.distillation.task import distill_task
-    from bertlab.training.finetuning import finetune
-
+def test_a_student_learns_from_a_pretrained_and_from_a_fine_tuned_teacher(name, rows, pretrained, tmp_path):
     student = "1x4"
     if name != "xlnet":  # which fills in no masks, and is refused: tests/bertlab/training/test_distillation.py
         masks = pretrained(name) / "checkpoint" / ("generator" if name == "electra" else "")

@@ -4,8 +4,7 @@ import json
 
 import numpy as np
 import pytest
-from checkpoint_files import same_weights, weights
-from safetensors.numpy import load_file, save_file
+from checkpoint_files import same_weights, tensors, weights, write_tensors
 
 from bertlab import checkpoints, families, models
 from bertlab.common.errors import ConfigError
@@ -47,7 +46,7 @@ def test_a_classifier_reads_the_last_real_token(name):
 def test_kernels_are_stored_as_they_are_and_query_key_and_value_together(name, tmp_path):
     model = models.PreTrainingModel(small(name))
     folder = checkpoints.save(model, tmp_path / "saved")
-    stored = load_file(folder / "model.safetensors")
+    stored = tensors(folder)
     layer = model.backbone.encoder.layers_[1]
     np.testing.assert_array_equal(stored["transformer.h.1.mlp.c_fc.weight"], layer.feed_forward.inner.kernel)
     np.testing.assert_array_equal(stored["transformer.h.1.attn.c_attn.weight"][:, 16:32], layer.attention.key.kernel)
@@ -58,10 +57,9 @@ def test_kernels_are_stored_as_they_are_and_query_key_and_value_together(name, t
 def test_an_older_folder_without_prefix_and_with_causal_masks_is_read(tmp_path):
     model = models.PreTrainingModel(small("gpt2"))
     folder = checkpoints.save(model, tmp_path / "saved")
-    stored = load_file(folder / "model.safetensors")
-    older = {name.removeprefix("transformer."): array for name, array in stored.items()}
+    older = {name.removeprefix("transformer."): array for name, array in tensors(folder).items()}
     older |= {f"h.{i}.attn.bias": np.ones((1, 1, 12, 12), "float32") for i in range(2)}
-    save_file(older, folder / "model.safetensors", {"format": "pt"})
+    write_tensors(folder, older)
     loaded = checkpoints.load(folder)
     assert type(loaded) is models.PreTrainingModel and same_weights(weights(model), weights(loaded))
 

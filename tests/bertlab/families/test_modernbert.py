@@ -8,7 +8,7 @@ import json
 import numpy as np
 import pytest
 from bertlab_command import run
-from checkpoint_files import same_weights, weights
+from checkpoint_files import edit_tensors, same_weights, tensors, weights
 from keras import ops
 
 from bertlab import checkpoints, families, layers, models
@@ -168,8 +168,7 @@ def test_what_is_not_supported_is_refused_in_one_line(changes, message):
 def test_query_key_and_value_are_one_matrix_in_a_folder(tmp_path):
     model = random_model(models.PreTrainingModel(modernbert()))
     folder = checkpoints.save(model, tmp_path / "saved")
-    stored = checkpoints.stored.open_safetensors(folder / "model.safetensors")[0]
-    assert stored["model.layers.2.attn.Wqkv.weight"].shape == (48, 16)
+    assert tensors(folder)["model.layers.2.attn.Wqkv.weight"].shape == (48, 16)
     loaded = checkpoints.load(folder)
     assert same_weights(weights(model), weights(loaded))
     assert loaded.load_report.origins[2].source == "model.safetensors: model.layers.0.attn.Wqkv.weight"
@@ -177,11 +176,8 @@ def test_query_key_and_value_are_one_matrix_in_a_folder(tmp_path):
 
 def test_a_joined_matrix_of_another_size_is_named_before_anything_is_loaded(tmp_path):
     folder = checkpoints.save(models.PreTrainingModel(modernbert()), tmp_path / "saved")
-    from safetensors.numpy import load_file, save_file
-
-    arrays = load_file(folder / "model.safetensors")
-    arrays["model.layers.1.attn.Wqkv.weight"] = arrays["model.layers.1.attn.Wqkv.weight"][:-1].copy()
-    save_file(arrays, folder / "model.safetensors", {"format": "pt"})
+    name = "model.layers.1.attn.Wqkv.weight"
+    edit_tensors(folder, lambda arrays: arrays.update({name: arrays[name][:-1]}))
     with pytest.raises(CheckpointError, match=r"Wqkv.weight: has shape \(16, 47\); expected 3 equal parts"):
         checkpoints.load(folder)
 

@@ -7,20 +7,27 @@ import json
 
 import numpy as np
 import pytest
-from checkpoint_files import same_weights, weights
-from keras import ops
+import tensorflow as tf
+from checkpoint_files import edit_config, edit_tensors, same_weights, weights
+from keras.ops import convert_to_numpy as array
 
 from bertlab import checkpoints, families, layers, models
+from bertlab.analysis.vectors import encode_texts
 from bertlab.checkpoints.kinds import variables_of
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.rows import TaggingRow
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
+from bertlab.training.recipes.optimizer import is_decayed
 
 SMALL = dict(vocab_size=61, hidden_size=16, num_layers=2, num_heads=2, intermediate_size=24, max_position_embeddings=32)
 IDS = np.array([[17, 40, 9, 12, 4, 3]], "int32")
 ORDER = np.array([[2, 0, 1, 0, 3, 0]], "int32")
 PLACES = np.array([[2, 0, 4]], "int32")
+
+
+class EndsWithCls(Vocabulary):
+    cls_last = True
 
 
 def config(**changes):
@@ -33,9 +40,7 @@ def model():
 
 
 def predictions(model, ids):
-    return ops.convert_to_numpy(
-        model({"input_ids": ids, "order_ids": ORDER, "masked_lm_positions": PLACES})["masked_lm_logits"]
-    )
+    return array(model({"input_ids": ids, "order_ids": ORDER, "masked_lm_positions": PLACES})["masked_lm_logits"])
 
 
 @pytest.mark.parametrize("place", range(6))
@@ -49,10 +54,10 @@ def test_a_prediction_depends_on_the_tokens_before_it_in_the_order_and_on_no_oth
 
 def test_without_an_order_no_prediction_sees_another_predicted_token(model):
     inputs = {"input_ids": IDS, "masked_lm_positions": PLACES}
-    before = ops.convert_to_numpy(model(inputs)["masked_lm_logits"])
+    before = array(model(inputs)["masked_lm_logits"])
     changed = IDS.copy()
     changed[0, PLACES[0]] = 50
-    after = ops.convert_to_numpy(model(inputs | {"input_ids": changed})["masked_lm_logits"])
+    after = array(model(inputs | {"input_ids": changed})["masked_lm_logits"])
     np.testing.assert_allclose(after, before, atol=1e-5)
 
 
@@ -60,22 +65,18 @@ def test_all_hidden_states_come_with_the_same_predictions(model):
     inputs = {"input_ids": IDS, "order_ids": ORDER, "masked_lm_positions": PLACES}
     everything = model(inputs, return_all=True)
     assert len(everything["hidden_states"]) == 3
-    np.testing.assert_allclose(
-        ops.convert_to_numpy(everything["masked_lm_logits"])[0], predictions(model, IDS)[0], atol=1e-5
-    )
+    np.testing.assert_allclose(array(everything["masked_lm_logits"])[0], predictions(model, IDS)[0], atol=1e-5)
 
 
 def test_only_differences_of_segments_count():
     backbone = models.Backbone(config())
 
     def states(segments):
-        return ops.convert_to_numpy(
-            backbone({"input_ids": IDS, "token_type_ids": np.array([segments])})["sequence_output"]
-        )
+        return array(backbone({"input_ids": IDS, "token_type_ids": np.array([segments])})["sequence_output"])
 
     np.testing.assert_array_equal(states([0, 0, 1, 1, 1, 2]), states([7, 7, 5, 5, 5, 0]))
     assert np.abs(states([0, 0, 1, 1, 1, 2]) - states([0] * 6)).max() > 1e-3
-    plain = ops.convert_to_numpy(backbone({"input_ids": IDS})["sequence_output"])
+    plain = array(backbone({"input_ids": IDS})["sequence_output"])
     np.testing.assert_allclose(states([0] * 6), plain, atol=1e-5)
 
 
@@ -84,9 +85,9 @@ def test_a_row_is_the_same_with_padding_on_either_side():
 
     def logits(left, right):
         ids = np.pad(IDS, ((0, 0), (left, right)), constant_values=5)
-        return ops.convert_to_numpy(classifier({"input_ids": ids, "attention_mask": (ids != 5).astype("int32")}))
+        return array(classifier({"input_ids": ids, "attention_mask": (ids != 5).astype("int32")}))
 
-    alone = ops.convert_to_numpy(classifier({"input_ids": IDS}))
+    alone = array(classifier({"input_ids": IDS}))
     for left, right in ((3, 0), (0, 3), (2, 1)):
         np.testing.assert_allclose(logits(left, right), alone, atol=1e-5)
 
@@ -100,7 +101,7 @@ def test_a_folder_with_a_setting_that_is_not_there_is_refused(name, value, tmp_p
     checkpoints.save(models.SequenceClassifier(config()), tmp_path)
     values = json.loads((tmp_path / "config.json").read_text())
     assert values["architectures"] == ["XLNetForSequenceClassification"] and "max_position_embeddings" not in values
-    (tmp_path / "config.json").write_text(json.dumps(values | {name: value}))
+    edit_config(tmp_path, **{name: value})
     with pytest.raises(ConfigError, match=f"config.json: {name} {value!r} is not supported, only .* is"):
         checkpoints.load(tmp_path)
 
@@ -116,19 +117,12 @@ def test_a_folder_that_lacks_the_vector_of_predictions_is_refused(tmp_path):
     model = models.PreTrainingModel(config())
     folder = checkpoints.save(model, tmp_path)
     assert same_weights(weights(model), weights(checkpoints.load(folder)))
-    from safetensors.numpy import load_file, save_file
-
-    tensors = load_file(folder / "model.safetensors")
-    del tensors["transformer.mask_emb"]
-    save_file(tensors, folder / "model.safetensors", metadata={"format": "pt"})
+    edit_tensors(folder, lambda arrays: arrays.pop("transformer.mask_emb"))
     with pytest.raises(CheckpointError, match=r"missing: backbone/encoder/prediction \(mask_emb\)"):
         checkpoints.load(folder)
 
 
 def test_a_vocabulary_can_end_rows_with_cls_in_a_segment_of_its_own():
-    class EndsWithCls(Vocabulary):
-        cls_last = True
-
     vocabulary = EndsWithCls([*SPECIAL_TOKENS, "a", "b"])  # [PAD] 0, [CLS] 2, [SEP] 3, a 5, b 6
     tokenizer = WordPieceTokenizer(vocabulary)
     packed = tokenizer.encode_packed(["a a", "a"], ["b", "b b b"], max_length=8)
@@ -145,12 +139,12 @@ def test_a_row_read_in_two_parts_with_a_memory_is_the_whole_row():
     """In one layer nothing is lost: the second part's tokens see the same tokens at the same distances."""
     backbone = models.Backbone(config().replace(num_layers=1))
     ids = np.array([[17, 40, 9, 12, 4, 3, 8], [20, 9, 9, 30, 31, 3, 7]], "int32")
-    whole = ops.convert_to_numpy(backbone({"input_ids": ids})["sequence_output"])
+    whole = array(backbone({"input_ids": ids})["sequence_output"])
     first = backbone({"input_ids": ids[:, :4]}, return_all=True)
     memory = layers.next_memory(first["hidden_states"])
-    second = ops.convert_to_numpy(backbone({"input_ids": ids[:, 4:]}, memory=memory)["sequence_output"])
+    second = array(backbone({"input_ids": ids[:, 4:]}, memory=memory)["sequence_output"])
     np.testing.assert_allclose(second, whole[:, 4:], atol=1e-5)
-    without = ops.convert_to_numpy(backbone({"input_ids": ids[:, 4:]})["sequence_output"])
+    without = array(backbone({"input_ids": ids[:, 4:]})["sequence_output"])
     assert np.abs(without - second).max() > 0.01
 
 
@@ -158,7 +152,7 @@ def test_the_memory_keeps_the_last_tokens_of_each_rows_reused_part():
     states = [np.arange(5.0).reshape(1, 5, 1), np.zeros((1, 5, 1))]
     first = layers.next_memory(states, reused=4)
     second = layers.next_memory(states, first, length=6, reused=3)
-    assert ops.convert_to_numpy(second)[0, 0, :, 0].tolist() == [1, 2, 3, 0, 1, 2]
+    assert array(second)[0, 0, :, 0].tolist() == [1, 2, 3, 0, 1, 2]
     assert layers.next_memory(states, first, length=0).shape == (1, 1, 0, 1)
 
 
@@ -169,11 +163,6 @@ def test_a_family_without_a_memory_refuses_one():
 
 
 def test_the_vectors_of_a_long_text_can_be_read_with_a_memory_in_any_batch():
-    from bertlab.analysis.vectors import encode_texts
-
-    class EndsWithCls(Vocabulary):
-        cls_last = True
-
     tokenizer = WordPieceTokenizer(EndsWithCls([*SPECIAL_TOKENS, *"abcdefgh"]))
     backbone = models.Backbone(config().replace(num_layers=1, vocab_size=13, max_position_embeddings=8))
     texts = ["a b c", "a b c d e f g h a b", "", "b a d c e f h g a c a c a c a", "h g f e d c b a"]
@@ -204,8 +193,6 @@ def test_keys_and_values_of_both_streams_are_counted_once():
 
 
 def test_the_biases_of_queries_are_decayed_as_in_the_published_optimizer_and_the_others_are_not():
-    from bertlab.training.recipes.optimizer import is_decayed
-
     found = {v.path.split("/")[-1]: is_decayed(v) for v in models.PreTrainingModel(config()).trainable_variables}
     kept = {"bias", "gamma", "beta"}
     assert {name for name, decayed in found.items() if not decayed} == kept
@@ -218,8 +205,6 @@ def test_pairs_are_refused():
 
 
 def test_a_fine_tuned_model_has_a_gradient_for_every_weight():
-    import tensorflow as tf
-
     model = models.SequenceClassifier(config())
     with tf.GradientTape() as tape:
         loss = tf.reduce_sum(model({"input_ids": IDS, "token_type_ids": np.array([[0, 0, 1, 1, 1, 2]])}) ** 2)
@@ -235,9 +220,7 @@ def test_the_vector_with_which_predictions_begin_is_dropped_out_too():
     for part in encoder._flatten_layers():
         if isinstance(part, layers.Dropout) and part.name != "query_dropout":
             part.rate = 0.0
-    evaluated, *trained = (
-        ops.convert_to_numpy(encoder(x, positions=PLACES, training=training)) for training in (False, True, True)
-    )
+    evaluated, *trained = (array(encoder(x, positions=PLACES, training=training)) for training in (False, True, True))
     for one in trained:
         assert np.abs(one - evaluated).max() > 1e-3
     assert np.abs(trained[0] - trained[1]).max() > 1e-3
