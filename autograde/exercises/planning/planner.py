@@ -93,8 +93,8 @@ def drawn_trials(exercise: Exercise, seed: str) -> list[list[Trial]]:
 
 
 def is_steady(exercise: Exercise, trial: Trial) -> bool:
-    """Whether rounding leaves room for a right answer: the reference in float32 differs from the one in float64 by
-    less than a quarter of the tolerance.
+    """Whether a right answer cannot fail by rounding: the reference in float32 differs from the one in float64 by less
+    than a quarter of the tolerance.
 
     In attention it may not, where scores of a thousand almost tie: a rounding of 0.0001 then moves a weight as much.
     References of training steps are not asked: they take small differences, which float32 cannot hold.
