@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from refusals import refused
 from tiny_model import tiny_model
 
 from bertlab.analysis import minimal_pairs
@@ -81,10 +82,8 @@ def test_a_text_that_cannot_be_scored_is_named(model, tokenizer, text, message):
 
 
 def test_a_left_to_right_model_and_an_unknown_masking_are_refused(model, tokenizer):
-    with pytest.raises(DataError, match="reads left to right"):
-        pseudo_log_likelihood(tiny_model(causal=True), tokenizer, TEXTS)
-    with pytest.raises(DataError, match="unknown masking 'word'"):
-        pseudo_log_likelihood(model, tokenizer, TEXTS, masking="word")
+    refused("reads left to right", pseudo_log_likelihood, tiny_model(causal=True), tokenizer, TEXTS)
+    refused("unknown masking 'word'", pseudo_log_likelihood, model, tokenizer, TEXTS, masking="word")
 
 
 # === Files ===
@@ -144,8 +143,7 @@ def test_a_file_without_pairs_and_a_missing_one_are_refused(tmp_path):
     (tmp_path / "folder").mkdir()
     for name, message in [("empty.jsonl", "at least one pair"), ("none.jsonl", "no such file"),
                           ("latin.jsonl", "not UTF-8"), ("folder", "expected .jsonl files")]:  # fmt: skip
-        with pytest.raises(DataError, match=message):
-            read_pairs(tmp_path / name)
+        refused(message, read_pairs, tmp_path / name)
 
 
 # === Scores and results ===

@@ -1,6 +1,7 @@
 """CoNLL-U files: what is read, and which line a message names."""
 
 import pytest
+from refusals import refused
 
 from bertlab.common.errors import DataError
 from bertlab.data.treebanks import ParsedSentence, read_conllu
@@ -59,7 +60,5 @@ def test_a_bad_line_is_named(file, line, message):
 
 
 def test_a_missing_file_and_one_without_sentences_are_refused(file):
-    with pytest.raises(DataError, match="there is no such file"):
-        read_conllu(file)
-    with pytest.raises(DataError, match="expected at least one sentence"):
-        read_conllu(written(file, "# nothing", ""))
+    refused("there is no such file", read_conllu, file)
+    refused("expected at least one sentence", read_conllu, written(file, "# nothing", ""))

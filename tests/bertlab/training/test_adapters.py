@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, finetuned, save_checkpoint, task_of
 from killing import Killed, killer_after
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import variables_of
@@ -126,10 +127,8 @@ def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, tmp_
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(ConfigError, match="got 8 without lora_rank"):
-        Recipe(lora_alpha=8.0)
-    with pytest.raises(ConfigError, match="exclude each other"):
-        Recipe(lora_rank=4, frozen_layers=1)
+    refused("got 8 without lora_rank", Recipe, lora_alpha=8.0, error=ConfigError)
+    refused("exclude each other", Recipe, lora_rank=4, frozen_layers=1, error=ConfigError)
     assert (LORA.of_scratch.lora_rank, LORA.of_scratch.lora_alpha) == (None, None)  # every weight is trained
     with pytest.raises(ConfigError, match="expected at most 16, the rank of backbone/.*query; got 17"):
         add_adapters(classifier(), 17)

@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from finetuning_case import finetuned, save_checkpoint, task_of
 from keras import ops
 from killing import Killed
+from refusals import refused
 from safetensors.numpy import load_file
 
 from bertlab import checkpoints
@@ -124,8 +125,7 @@ def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path
     first, second = np.split(np.array(ContrastiveTuner(run.backbone, 0.05)(run._batch(0), training=True)), 2)
     assert np.abs(first - second).max() > 1e-3
     undropped = save_checkpoint(tmp_path / "undropped")
-    with pytest.raises(ConfigError, match="teaches nothing without dropout"):
-        tune_vectors(undropped, pairs, tmp_path / "y", SHORT)
+    refused("teaches nothing without dropout", tune_vectors, undropped, pairs, tmp_path / "y", SHORT, error=ConfigError)
 
 
 def test_a_folder_with_another_model_or_other_results_is_refused(checkpoint, tmp_path):
@@ -194,14 +194,12 @@ def test_empty_texts_are_reported_or_skipped_and_a_text_file_has_no_columns(chec
     assert "rows.csv line 3: a text is empty" in told and "--skip-errors leaves such" in told
     result = CliRunner().invoke(cli, [str(one) for one in [*arguments, "--skip-errors"]], catch_exceptions=False)
     assert result.exit_code == 0 and "left out: " in result.output
-    with pytest.raises(DataError, match="a .txt file has no columns; leave out columns"):
-        read_pairs(tmp_path / "rows.txt", {"text": "review"})
+    refused("a .txt file has no columns; leave out columns", read_pairs, tmp_path / "rows.txt", {"text": "review"})
 
 
 def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_path):
     (tmp_path / "one.txt").write_text("a film\n")
-    with pytest.raises(DataError, match="at least two texts or pairs, got 1"):
-        read_pairs(tmp_path / "one.txt")
+    refused("at least two texts or pairs, got 1", read_pairs, tmp_path / "one.txt")
     (tmp_path / "labelled.csv").write_text("text_a,text_b,label\na,b,entailment\nc,d,neutral\n")
     assert read_pairs(tmp_path / "labelled.csv") == [PairRow("a", "b"), PairRow("c", "d")]
     with pytest.raises(DataError, match="graded pair 1: expected two texts and a number"):
@@ -265,8 +263,7 @@ def test_batches_of_several_lengths_are_tuned_in_parts(checkpoint, tmp_path):
 
 
 def test_parts_that_cannot_be_divided_are_refused(checkpoint, tmp_path):
-    with pytest.raises(ConfigError, match="batch_size 8 cannot be divided into 3 equal parts"):
-        SHORT.replace(accumulation=3)
+    refused("batch_size 8 cannot be divided into 3 equal parts", SHORT.replace, accumulation=3, error=ConfigError)
     with pytest.raises(ConfigError, match="expected at least 8 pairs for 8 parts of a batch, got 6"):
         tune_vectors(checkpoint, pairs_by_word(6), tmp_path / "out", SHORT.replace(accumulation=8))
 

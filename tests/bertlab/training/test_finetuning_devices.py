@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from finetuning_case import RECIPE, finetuned, of_two_lengths, save_checkpoint, task_of
 from killing import Killed, killer, killer_after
+from refusals import refused
 from safetensors.numpy import load_file
 
 from bertlab.common.errors import ConfigError
@@ -64,10 +65,8 @@ def test_batches_of_several_lengths_in_parts_have_the_loss_of_whole_ones(tmp_pat
 
 
 def test_a_batch_that_cannot_be_divided_is_refused():
-    with pytest.raises(ConfigError, match="batch_size 8 cannot be divided into 3 equal parts"):
-        RECIPE.replace(accumulation=3)
-    with pytest.raises(ConfigError, match="batch_size 16"):
-        Recipe(batch_size=32, devices=32).grid({"batch_size": (32, 16)})
+    refused("batch_size 8 cannot be divided into 3 equal parts", RECIPE.replace, accumulation=3, error=ConfigError)
+    refused("batch_size 16", Recipe(batch_size=32, devices=32).grid, {"batch_size": (32, 16)}, error=ConfigError)
 
 
 # --- 16 bits ---
@@ -247,5 +246,4 @@ def test_an_older_folder_has_the_defaults_of_newer_settings_and_that_of_another_
     (tmp_path / "settings.json").write_text(json.dumps(older))
     assert finetuned(checkpoint, task, tmp_path, dataclasses.replace(recipe, interval=7)) == result
     (tmp_path / "settings.json").write_text(json.dumps(settings | {"backend": "another"}))
-    with pytest.raises(ConfigError, match="backend was 'another', is '"):
-        finetuned(checkpoint, task, tmp_path, recipe)
+    refused("backend was 'another', is '", finetuned, checkpoint, task, tmp_path, recipe, error=ConfigError)

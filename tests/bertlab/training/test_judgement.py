@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 from finetuned_models import TOKENIZER, info_of, model_of, predictor_of
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
+from refusals import refused
 
 from bertlab.cli import cli
 from bertlab.common.errors import DataError
@@ -106,8 +107,7 @@ def test_labels_of_a_row_are_judged_one_by_one():
 
 def test_rows_without_labels_are_refused_with_their_number():
     rows = [*ROWS["sentence"], SentenceRow("a film")]
-    with pytest.raises(DataError, match="1 of 7 rows have no label, the first is row 7"):
-        evaluate(predictor_of("sentence"), rows)
+    refused("1 of 7 rows have no label, the first is row 7", evaluate, predictor_of("sentence"), rows)
 
 
 # --- from the shell ---
@@ -165,8 +165,7 @@ def test_a_label_that_the_model_does_not_know_and_a_task_with_other_labels_are_r
         load_labelled("rte", info_of("sentence"), data_dir=tmp_path)
     several = dataclasses.replace(info_of("sentence"), multi_label=True)
     (tmp_path / "rows.csv").write_text("text,label\na film,negative\n", encoding="utf-8")
-    with pytest.raises(DataError, match="label_separator"):
-        load_labelled(tmp_path / "rows.csv", several)
+    refused("label_separator", load_labelled, tmp_path / "rows.csv", several)
 
 
 @pytest.mark.parametrize(

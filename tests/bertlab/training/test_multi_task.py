@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
 from killing import Killed, killer_after
+from refusals import refused
 from safetensors.numpy import load_file
 
 from bertlab import checkpoints
@@ -94,8 +95,7 @@ def test_all_shapes_have_one_backbone_and_a_head_each():
     ({"tags": {"kind": "token_classification", "depth": 2}}, "a layer from 1 to 1"),
 ])  # fmt: skip
 def test_a_model_that_cannot_be_is_refused(tasks, told):
-    with pytest.raises(ConfigError, match=told):
-        MultiTaskModel(CONFIG, tasks)
+    refused(told, MultiTaskModel, CONFIG, tasks, error=ConfigError)
 
 
 # --- the batches ---
@@ -195,8 +195,7 @@ def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path):
     assert "resumes from step 15 of 24" in said  # in the second epoch
     assert (out / "bertlab.safetensors").read_bytes() == (tmp_path / "whole" / "bertlab.safetensors").read_bytes()
     assert again.best.epochs == whole.best.epochs and again.dev == whole.dev
-    with pytest.raises(ConfigError, match="layers.cities was 1, is 2"):
-        trained(checkpoint, out, recipe, layers={"cities": 2})
+    refused("layers.cities was 1, is 2", trained, checkpoint, out, recipe, layers={"cities": 2}, error=ConfigError)
 
 
 @pytest.mark.slow

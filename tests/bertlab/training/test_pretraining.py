@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from pretraining_case import CONFIG, WORDS, documents, make_examples
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.analysis.fill_mask import fill_mask
@@ -77,8 +78,7 @@ def test_phases_are_whole_intervals_and_nine_to_one():
     ],
 )
 def test_a_recipe_that_cannot_be_followed_is_refused(change, message):
-    with pytest.raises(ConfigError, match=message):
-        settings(**change)
+    refused(message, settings, **change, error=ConfigError)
 
 
 def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
@@ -95,8 +95,7 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
     assert mini.pre_norm and mini.hidden_dropout == 0
     assert mini.initializer_range == pytest.approx(0.02 * math.sqrt(3))
     assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
-    with pytest.raises(ConfigError, match="huge: expected a size"):
-        trained_weights("huge")
+    refused("huge: expected a size", trained_weights, "huge", error=ConfigError)
 
 
 def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
@@ -230,8 +229,7 @@ def test_the_checkpoint_may_be_the_mean_of_the_last_states(data, finished, tmp_p
         np.testing.assert_array_equal(last, variable)
 
     states[0].unlink()
-    with pytest.raises(CheckpointError, match="expected the last 2 states for their mean, got 1"):
-        run.train(say=[].append)
+    refused("expected the last 2 states for their mean, got 1", run.train, say=[].append, error=CheckpointError)
 
 
 def test_a_mean_with_states_from_before_the_last_phase_is_refused(data, tmp_path):
@@ -245,8 +243,7 @@ def test_a_mean_with_states_from_before_the_last_phase_is_refused(data, tmp_path
 
 def test_data_that_does_not_fit_is_refused(data, tmp_path):
     narrow, few = CONFIG.replace(max_position_embeddings=16), CONFIG.replace(vocab_size=10)
-    with pytest.raises(DataError, match="no data"):
-        PretrainingRun(CONFIG, [], tmp_path, settings())
+    refused("no data", PretrainingRun, CONFIG, [], tmp_path, settings())
     for sources, held_out in (([data / "long"], None), ([data / "short"], data / "held-out")):
         with pytest.raises(DataError, match="rows of 32 tokens, but the model has 16 positions"):
             PretrainingRun(narrow, sources, tmp_path, settings(), held_out)

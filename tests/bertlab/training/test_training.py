@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 from killing import Killed, killer
+from refusals import refused
 
 from bertlab.common.errors import CheckpointError, DataError
 from bertlab.config import BertConfig
@@ -106,8 +107,7 @@ def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
     ("warmup_steps", "stable_steps", "named"), [(10, 0, "warmup_steps 10"), (2, 8, "stable_steps 8")]
 )
 def test_a_schedule_whose_learning_rate_never_falls_is_refused(warmup_steps, stable_steps, named):
-    with pytest.raises(ValueError, match=named):
-        WarmupLinearDecay(1.0, 10, warmup_steps, stable_steps)
+    refused(named, WarmupLinearDecay, 1.0, 10, warmup_steps, stable_steps, error=ValueError)
 
 
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
@@ -361,7 +361,6 @@ def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(
 def test_the_state_of_another_model_is_refused_and_changes_nothing(finished):
     other = new_trainer(config=CONFIG.replace(hidden_size=32))
     before = weights_of(other)
-    with pytest.raises(CheckpointError, match="another model or optimizer"):
-        train(other, finished)
+    refused("another model or optimizer", train, other, finished, error=CheckpointError)
     for path, value in weights_of(other).items():
         np.testing.assert_array_equal(value, before[path])

@@ -9,6 +9,7 @@ import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from refusals import refused
 
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
@@ -280,16 +281,13 @@ def test_too_little_text_and_changed_text_are_refused(text_file, tmp_path):
         learned(text_file, tmp_path / "few", SHORT.replace(min_count=9999))
     assert not (tmp_path / "few").exists()  # so that other settings are not refused there
     (tmp_path / "single.txt").write_text("cat\n\ndog\n", encoding="utf-8")
-    with pytest.raises(DataError, match="words that are next to each other"):
-        learned(tmp_path / "single.txt", tmp_path / "single", SHORT)
+    refused("words that are next to each other", learned, tmp_path / "single.txt", tmp_path / "single", SHORT)
     assert not (tmp_path / "single").exists()
-    with pytest.raises(DataError, match="no such file"):
-        learned(tmp_path / "nothing.txt", tmp_path / "nothing", SHORT)
+    refused("no such file", learned, tmp_path / "nothing.txt", tmp_path / "nothing", SHORT)
     assert not (tmp_path / "nothing").exists()
     learned(text_file, tmp_path / "out", SHORT.replace(epochs=1))
     text_file.write_text(two_topics(seed=2), encoding="utf-8")
-    with pytest.raises(ConfigError, match="sha256"):
-        learned(text_file, tmp_path / "out", SHORT.replace(epochs=1))
+    refused("sha256", learned, text_file, tmp_path / "out", SHORT.replace(epochs=1), error=ConfigError)
 
 
 def test_files_of_the_user_stay(text_file, tmp_path):
@@ -321,16 +319,14 @@ def test_a_folder_inside_a_source_is_refused_and_other_files_there_change_nothin
     source.mkdir()
     text_file.rename(source / "text.txt")
     for out in (source, source / "out"):
-        with pytest.raises(ConfigError, match="is inside .*source, whose files are read"):
-            learned(source, out)
+        refused("is inside .*source, whose files are read", learned, source, out, error=ConfigError)
     assert [path.name for path in source.iterdir()] == ["text.txt"]
     settings = SHORT.replace(epochs=1)
     first = learned(source, tmp_path / "out", settings)
     (source / "picture.png").write_bytes(b"not read")
     assert learned(source, tmp_path / "out", settings) == first
     (source / "more.txt").write_text("cat dog", encoding="utf-8")
-    with pytest.raises(ConfigError, match="sha256"):
-        learned(source, tmp_path / "out", settings)
+    refused("sha256", learned, source, tmp_path / "out", settings, error=ConfigError)
 
 
 def test_the_advice_about_rare_words_can_be_followed(tmp_path, monkeypatch):
