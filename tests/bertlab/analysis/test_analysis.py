@@ -44,8 +44,7 @@ def test_every_blank_gets_its_guesses_in_reading_order(model, tokenizer):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("the bank", r"no \[MASK\]"), ("[MASK] " + "the " * 10, "expected at most 12 tokens, got 13")],
+    ("text", "said"), [("the bank", r"no \[MASK\]"), ("[MASK] " + "the " * 10, "expected at most 12 tokens, got 13")]
 )
 def test_a_text_without_a_blank_or_with_too_many_tokens_is_refused(model, tokenizer, text, said):
     refused(said, fill_mask, model, tokenizer, text)

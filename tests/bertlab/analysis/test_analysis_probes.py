@@ -8,14 +8,7 @@ from refusals import refused
 
 from bertlab.analysis.probing import control_labels, fit_probe, probe_scores
 from bertlab.analysis.readings import read_text
-from bertlab.analysis.senses import (
-    SenseExample,
-    nearest_examples,
-    plane,
-    read_senses,
-    sense_accuracy,
-    sense_vectors,
-)
+from bertlab.analysis.senses import SenseExample, nearest_examples, plane, read_senses, sense_accuracy, sense_vectors
 
 # === Senses ===
 

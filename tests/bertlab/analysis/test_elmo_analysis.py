@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from layer_case import randomise
 from tiny_model import tiny_model
 
 from bertlab import checkpoints, families, models
@@ -27,8 +28,6 @@ PAIR = {"sentence_good": "the bird is a robin.", "sentence_bad": "the bird are a
 
 @pytest.fixture(scope="module")
 def model(tokenizer):
-    from layer_case import randomise
-
     config = families.family("elmo").config(
         vocab_size=17, hidden_size=8, num_layers=2, intermediate_size=6, max_position_embeddings=12, max_characters=8,
         character_size=3, filters=((1, 4), (3, 5)), num_highway=1,

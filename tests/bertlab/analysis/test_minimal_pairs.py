@@ -1,9 +1,11 @@
 """Pseudo-log-likelihood and minimal pairs, on a tiny model with a vocabulary of its own; the oracle is a NumPy loop."""
 
 import json
+import re
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from click.testing import CliRunner
 from refusals import refused
 from tiny_model import tiny_model
@@ -76,9 +78,7 @@ def test_the_two_maskings_differ_only_for_words_of_several_tokens(model, tokeniz
      ("the " * 11, "text 2: expected at most 12 tokens, with [CLS] and [SEP], got 13")],
 )  # fmt: skip
 def test_a_text_that_cannot_be_scored_is_named(model, tokenizer, text, message):
-    with pytest.raises(DataError) as raised:
-        pseudo_log_likelihood(model, tokenizer, ["the bank", text])
-    assert str(raised.value).startswith(message)
+    refused(f"^{re.escape(message)}", pseudo_log_likelihood, model, tokenizer, ["the bank", text])
 
 
 def test_a_left_to_right_model_and_an_unknown_masking_are_refused(model, tokenizer):
@@ -116,9 +116,7 @@ def test_blimps_format_is_read_from_a_file_and_from_a_folder(file, tmp_path):
 def test_a_bad_line_is_named(file, line, message):
     first, *rest = file.read_text(encoding="utf-8").splitlines()
     file.write_text("\n".join([first, line, *rest]), encoding="utf-8")
-    with pytest.raises(DataError) as raised:
-        read_pairs(file)
-    assert str(raised.value).startswith(f"{file} {message}")
+    refused(f"^{re.escape(f'{file} {message}')}", read_pairs, file)
 
 
 def test_pairs_of_two_equal_sentences_are_left_out_and_counted(checkpoint, file):
@@ -212,11 +210,8 @@ def test_a_sentence_that_is_too_long_is_named_with_its_line_before_any_is_scored
 
 
 def test_the_command_prints_a_table_and_json(checkpoint, file, tmp_path):
-    run = CliRunner().invoke
-    result = run(cli, ["minimal-pairs", str(file), str(checkpoint), "--out", str(tmp_path / "out")])
-    assert result.exit_code == 0, result.output
-    assert [line.split()[:2] for line in result.stdout.splitlines()][:3] == [
+    table = run("minimal-pairs", file, checkpoint, "--out", tmp_path / "out")
+    assert [line.split()[:2] for line in table.splitlines()][:3] == [
         ["phenomenon", "pairs"], ["agreement", "2"], ["order", "1"],
     ]  # fmt: skip
-    result = run(cli, ["minimal-pairs", str(file), str(checkpoint), "--first", "1", "--json"])
-    assert json.loads(result.stdout)[-1]["pairs"] == 2
+    assert json.loads(run("minimal-pairs", file, checkpoint, "--first", 1, "--json"))[-1]["pairs"] == 2

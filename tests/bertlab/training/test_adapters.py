@@ -3,7 +3,7 @@
 import keras
 import numpy as np
 import pytest
-from finetuning_case import CONFIG, RECIPE, finetuned, save_checkpoint, task_of
+from finetuning_case import CONFIG, RECIPE, finetuned, task_of
 from killing import Killed, killer_after
 from refusals import refused
 
@@ -20,11 +20,6 @@ from bertlab.training.finetuning.settings import Recipe
 
 LORA = RECIPE.replace(lora_rank=4, lora_alpha=8.0, epochs=2)
 INPUTS = {"input_ids": np.array([[2, 5, 7, 8, 3], [2, 6, 7, 3, 0]])}
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("adapters") / "pretrained", num_layers=2)
 
 
 def classifier(config=CONFIG):

@@ -8,7 +8,7 @@ import sys
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuning_case import finetuned, save_checkpoint, task_of
 from keras import ops
 from killing import Killed
@@ -17,7 +17,6 @@ from safetensors.numpy import load_file
 
 from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.load import read_pairs
 from bertlab.data.tasks.rows import PairRow
@@ -88,9 +87,8 @@ def test_pairs_that_belong_together_move_together_and_the_folder_is_a_model_for_
         tune_vectors(checkpoint, pairs, tmp_path / "out", SHORT.replace(epochs=6, temperature=0.1), graded)
 
     (tmp_path / "lines.txt").write_text(f"{graded[0].text_a}\n{graded[0].text_b}\n", encoding="utf-8")
-    arguments = ["encode", tmp_path / "lines.txt", "--model", tmp_path / "out", "--out", tmp_path / "v.npy"]
-    encoded = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
-    assert encoded.exit_code == 0 and np.load(tmp_path / "v.npy").shape == (2, 16)
+    run("encode", tmp_path / "lines.txt", "--model", tmp_path / "out", "--out", tmp_path / "v.npy")
+    assert np.load(tmp_path / "v.npy").shape == (2, 16)
     before, after = (checkpoints.load(each, "encoder") for each in (checkpoint, tmp_path / "out"))
     np.testing.assert_array_equal(np.array(after.pooler.dense.kernel), np.array(before.pooler.dense.kernel))
 
@@ -169,10 +167,9 @@ def test_the_command_reads_pairs_and_grades_of_files(checkpoint, tmp_path):
     grades = "\n".join(["sentence1\tsentence2\tscore", *(f"{row.text_a}\t{row.text_b}\t{row.label}"
                         for row in graded_by_word(9)), ""])  # fmt: skip
     (tmp_path / "dev.tsv").write_text(grades, encoding="utf-8")
-    arguments = ["tune-vectors", tmp_path / "pairs.csv", "--column", "text_a=question", "--column", "text_b=answer",
-                 "--model", checkpoint, "--graded", tmp_path / "dev.tsv", "--out", tmp_path / "out"]  # fmt: skip
-    result = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
-    assert result.exit_code == 0 and "before   spearman" in result.stdout and "epoch 1" in result.stdout
+    told = run("tune-vectors", tmp_path / "pairs.csv", "--column", "text_a=question", "--column", "text_b=answer",
+               "--model", checkpoint, "--graded", tmp_path / "dev.tsv", "--out", tmp_path / "out")  # fmt: skip
+    assert "before   spearman" in told and "epoch 1" in told
 
 
 def test_two_texts_are_a_pair_also_beside_a_column_named_text(tmp_path):
@@ -189,11 +186,8 @@ def test_empty_texts_are_reported_or_skipped_and_a_text_file_has_no_columns(chec
     (tmp_path / "rows.csv").write_text("text_a,text_b\na,b\n ,b\nc,d\n")
     (tmp_path / "rows.txt").write_text("a\nb\n")
     arguments = ["tune-vectors", tmp_path / "rows.csv", "--model", checkpoint, "--out", tmp_path / "out"]
-    result = CliRunner().invoke(cli, [str(one) for one in arguments])
-    told = str(result.exception)
-    assert "rows.csv line 3: a text is empty" in told and "--skip-errors leaves such" in told
-    result = CliRunner().invoke(cli, [str(one) for one in [*arguments, "--skip-errors"]], catch_exceptions=False)
-    assert result.exit_code == 0 and "left out: " in result.output
+    refused("rows.csv line 3: a text is empty.*--skip-errors leaves such", run, *arguments)
+    assert "left out: " in run(*arguments, "--skip-errors")
     refused("a .txt file has no columns; leave out columns", read_pairs, tmp_path / "rows.txt", {"text": "review"})
 
 

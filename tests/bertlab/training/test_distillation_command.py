@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from click.testing import CliRunner
 from finetuning_case import TOKENIZER, save_checkpoint, sentences
 from pretraining_case import curve
@@ -52,9 +53,8 @@ def test_from_a_pre_trained_teacher_to_a_student_of_a_task(folder):
     written = (folder / "student/command.toml").read_text()
     assert 'preset = "published"' in written and "learning-rate = 0.0001" in written and "pre-norm" not in written
 
-    tuned = ["finetune", str(folder / "reviews.csv"), "--model", str(folder / "teacher"), "--validation-share", "0.2"]
-    done = CliRunner().invoke(cli, [*tuned, "--epochs", "1", "--max-length", "16", "--out", str(folder / "tuned")])
-    assert done.exit_code == 0, done.output
+    tuned = ("finetune", folder / "reviews.csv", "--model", folder / "teacher", "--validation-share", "0.2")
+    run(*tuned, "--epochs", "1", "--max-length", "16", "--out", folder / "tuned")
     words = ("--validation-share", "0.2", "--epochs", "1", "--seeds", "2", "--out", str(folder / "distilled"))
     done = distill(folder, "tuned", "reviews.csv", "--to", "student/checkpoint", *words, command="distill-task")
     assert done.exit_code == 0, done.output
@@ -134,13 +134,12 @@ def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(fo
 def test_two_virtual_devices_have_the_same_student_as_one_in_the_task_stage(folder, tmp_path, losses):
     save_checkpoint(tmp_path / "start", num_layers=2, hidden_dropout=0.0, attention_dropout=0.0)
     reviews = (str(folder / "reviews.csv"), "--validation-share", "0.2", "--epochs", "1")
-    tuned = ["finetune", *reviews, "--model", str(tmp_path / "start"), "--max-length", "16"]
-    done = CliRunner().invoke(cli, [*tuned, "--out", str(tmp_path / "tuned")])
-    assert done.exit_code == 0, done.output
+    tuned = tmp_path / "tuned"
+    run("finetune", *reviews, "--model", tmp_path / "start", "--max-length", "16", "--out", tuned)
     found = []
     for devices in ("1", "2"):
         out = tmp_path / f"student-{devices}"
-        distill_alone(folder, "distill-task", str(tmp_path / "tuned"), *reviews, "--to", "1x8", "--losses", losses,
+        distill_alone(folder, "distill-task", str(tuned), *reviews, "--to", "1x8", "--losses", losses,
                       "--batch-size", "4", "--devices", devices, "--out", str(out))  # fmt: skip
         found.append(load_file(next(out.rglob("model.safetensors"))))
     for name, one in found[0].items():

@@ -37,11 +37,6 @@ SIZES = FeatureSettings(units=8, head_dropout=0.0)
 HEADS = RECIPE.replace(learning_rate=3e-2, epochs=20)
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("frozen"), num_layers=2)
-
-
 def trained(model, task, out, recipe=HEADS, settings=SIZES, **options):
     return train_features(model, task, out, recipe, settings, **options)
 
@@ -283,18 +278,18 @@ def ones(inputs):
 
 
 def test_one_start_at_a_time_fills_a_folder(tmp_path):
-    refused = []
+    turned_away = []
 
     def read(inputs):
         for begin in (vectors_of(100, tmp_path).check, lambda: vectors_of(100, tmp_path).filled(ones)):
             refused("another start is filling this folder: wait for it or use another", begin, error=ConfigError)
-            refused.append(begin)
+            turned_away.append(begin)
         return ones(inputs)
 
     vectors_of(100, tmp_path).filled(read)
     vectors_of(100, tmp_path).check()
     array = np.load(tmp_path / "train.npy")
-    assert len(refused) == 8 and array.shape == (600, 4) and (array == 1).all()
+    assert len(turned_away) == 8 and array.shape == (600, 4) and (array == 1).all()
 
 
 @pytest.mark.parametrize("name", ["train.npy", "train.partial.npy"])

@@ -26,11 +26,6 @@ FAMILIES = ("bert", "albert", "modernbert", "xlnet")
 INPUTS = {"input_ids": np.array([[2, 7, 4, 3], [2, 9, 3, 0]]), "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 1, 0]])}
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("multi-task") / "pretrained", num_layers=2)
-
-
 def trained(checkpoint, out, recipe=RECIPE, shapes=("sentence", "tagging"), layers=None, **options):
     layers = {"cities": 1} if layers is None else layers
     return finetune_tasks(checkpoint, [task_of(shape) for shape in shapes], out, recipe, layers=layers, **options)
