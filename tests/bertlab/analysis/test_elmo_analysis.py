@@ -6,7 +6,7 @@ import re
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from layer_case import randomise
 from tiny_model import tiny_model
 
@@ -17,7 +17,6 @@ from bertlab.analysis.minimal_pairs import read_pairs, score_pairs
 from bertlab.analysis.pseudo_likelihood import directions_log_likelihood, sentence_scores
 from bertlab.analysis.readings import read_text
 from bertlab.analysis.senses import SenseExample
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.treebanks import ParsedSentence
 
@@ -43,10 +42,6 @@ def checkpoint(model, tokenizer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "small"
     checkpoints.save(model, folder, tokenizer, format="bertlab")
     return folder
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 # === Scores of sentences ===
@@ -95,9 +90,8 @@ def test_the_command_scores_minimal_pairs_and_keeps_them(model, tokenizer, check
     file, out = tmp_path / "pairs.jsonl", tmp_path / "scores"
     file.write_text(json.dumps(PAIR) + "\n", encoding="utf-8")
     result = run("minimal-pairs", file, checkpoint, "--out", out, "--json")
-    assert result.exit_code == 0, result.output
     good, bad = score_pairs(model, tokenizer, read_pairs(file))[0]
-    assert json.loads(result.stdout)[-1]["right"] == int(good > bad)
+    assert json.loads(result)[-1]["right"] == int(good > bad)
     assert f"{good:.4f},{bad:.4f}" in (out / "pairs.csv").read_text(encoding="utf-8")
     assert good == pytest.approx(by_hand(model, tokenizer, PAIR["sentence_good"]), abs=1e-4)
 
@@ -138,8 +132,6 @@ def test_the_page_leaves_attention_out_and_gives_the_reason(model, tokenizer, tm
 
 def test_the_command_reads_a_text_without_a_mask(checkpoint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = run("inspect", checkpoint)
-    assert result.exit_code == 0, result.output
-    assert "This model has no attention" in result.output
+    assert "This model has no attention" in run("inspect", checkpoint)
     page = (tmp_path / "inside.html").read_text(encoding="utf-8")
     assert "He opened the door" in page and "[MASK]" not in page.partition("<script")[0]

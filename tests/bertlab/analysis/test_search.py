@@ -6,13 +6,12 @@ import sys
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuned_models import CONFIG, TOKENIZER
 from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.analysis.vector_files import VectorFile, nearest, unit
-from bertlab.cli import cli
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.models import BertEncoder
 
@@ -40,10 +39,6 @@ def folder(tmp_path_factory):
     for name, options in (("v.npy", ()), ("v.npz", ("--pooling", "max", "--layer", "last2-concat"))):
         run("encode", folder / "lines.txt", "--model", folder / "model", "--out", folder / name, *options)
     return folder
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False, standalone_mode=False)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "faiss"])
@@ -91,14 +86,14 @@ def test_without_faiss_the_message_names_what_to_install(monkeypatch):
 def test_each_line_finds_itself_first_with_the_model_and_settings_of_the_description(folder, name):
     for number, line in enumerate(LINES, 1):
         shown = run("search", folder / name, line, "--top", 2, "--texts", folder / "lines.txt", "--json")
-        found = json.loads(shown.stdout)["found"]
+        found = json.loads(shown)["found"]
         assert found[0]["line"] == number and found[0]["text"] == line and found[0]["cosine"] == pytest.approx(1)
         assert len(found) == 2 and found[1]["cosine"] < 0.9999
 
 
 def test_several_queries_are_printed_one_after_the_other(folder):
     shown = run("search", folder / "v.npy", LINES[0], LINES[3], "--top", 1)
-    assert shown.stdout == f"{LINES[0]}\n 1.0000  line 1\n{LINES[3]}\n 1.0000  line 4\n"
+    assert shown == f"{LINES[0]}\n 1.0000  line 1\n{LINES[3]}\n 1.0000  line 4\n"
 
 
 def test_the_file_is_read_in_blocks_that_together_are_the_array(folder):

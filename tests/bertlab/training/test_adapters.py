@@ -1,10 +1,12 @@
 """Low-rank adapters: they begin without effect, they alone are trained, and the saved model has them in its kernels."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, finetuned, task_of
-from killing import Killed, killer_after
+from killing import killer_after
 from refusals import refused
 
 from bertlab import checkpoints
@@ -110,15 +112,9 @@ def test_a_new_pooler_is_trained_with_the_head():
 
 
 @pytest.mark.slow
-def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, tmp_path):
-    recipe, task, said = LORA.replace(interval=4), task_of("sentence"), []
-    finetuned(checkpoint, task, tmp_path / "whole", recipe)
-    with pytest.raises(Killed):
-        finetuned(checkpoint, task, tmp_path / "parts", recipe, callbacks=[killer_after(6)])
-    finetuned(checkpoint, task, tmp_path / "parts", recipe, say=said.append)
-    assert "resumes from step 4 of 12" in said
-    whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
-    assert whole == parts
+def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, check_restart):
+    train = functools.partial(finetuned, checkpoint, task_of("sentence"), recipe=LORA.replace(interval=4))
+    check_restart(train, killer_after(6), "resumes from step 4 of 12")
 
 
 def test_what_makes_no_sense_is_refused():

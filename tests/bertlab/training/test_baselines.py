@@ -3,12 +3,14 @@
 Sizes: B 2 rows, T 5 tokens, V 11 words, C 3 outputs.
 """
 
+import functools
+
 import keras
 import numpy as np
 import pytest
 from finetuning_case import TOKENIZER, task_of, words
 from keras import ops
-from killing import Killed, killer
+from killing import killer
 from layer_case import CHECKS, LayerCase, compiled_training_moves_every_weight, half_precision_is_close
 from refusals import refused
 
@@ -186,16 +188,10 @@ def test_the_tokens_of_a_checkpoint_can_be_read(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_run_resumes_with_the_same_bytes(tmp_path):
-    recipe, task, said = RECIPE.replace(interval=4, epochs=2), task_of("sentence"), []
-    settings = SIZES.replace(head_dropout=0.2)
-    trained("gru", task, tmp_path / "whole", recipe, settings)
-    with pytest.raises(Killed):
-        trained("gru", task, tmp_path / "parts", recipe, settings, callbacks=[killer("on_train_batch_end", 5)])
-    trained("gru", task, tmp_path / "parts", recipe, settings, say=said.append)
-    assert "resumes from step 4 of 12" in said
-    whole, parts = ((tmp_path / name / "baseline.safetensors").read_bytes() for name in ("whole", "parts"))
-    assert whole == parts
+def test_a_killed_run_resumes_with_the_same_bytes(check_restart):
+    options = dict(recipe=RECIPE.replace(interval=4, epochs=2), settings=SIZES.replace(head_dropout=0.2))
+    train = functools.partial(trained, "gru", task_of("sentence"), **options)
+    check_restart(train, killer("on_train_batch_end", 5), "resumes from step 4 of 12", "baseline.safetensors")
 
 
 # === What is refused ===
