@@ -105,7 +105,7 @@ def test_the_command_writes_everything_on_one_page(checkpoint, tmp_path):
         (["--text", ""], "text 1: expected a text with at least one token, got ''"),
         (["--text", "a", "--text", "the " * 20], "text 2: expected at most 12 tokens, with [CLS] and [SEP], got 22"),
         (["--treebank", "bad.conllu"], "bad.conllu line 1: word 1 has no head"),
-        (["--treebank", "none.conllu"], "none.conllu: no such file"),
+        (["--treebank", "none.conllu"], "none.conllu: there is no such file"),
         (["--senses", "bad.tsv"], "bad.tsv line 1: expected a sense, a tab and a sentence"),
     ],
 )
