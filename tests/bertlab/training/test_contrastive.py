@@ -2,7 +2,6 @@
 
 import json
 import shutil
-import subprocess
 import sys
 
 import keras
@@ -12,6 +11,7 @@ from bertlab_command import run
 from finetuning_case import finetuned, save_checkpoint, task_of
 from keras import ops
 from killing import Killed
+from other_backends import last_line
 from refusals import refused
 from safetensors.numpy import load_file
 
@@ -276,12 +276,8 @@ print(result.epochs[0]["loss"])
 def test_two_devices_give_the_update_of_one(tmp_path):
     checkpoint = save_checkpoint(tmp_path / "model")
     one = tune_vectors(checkpoint, pairs_by_word(32), tmp_path / "one", SHORT.replace(epochs=1, accumulation=2))
-    code = ON_TWO.format(
-        paths=sys.path, checkpoint=str(checkpoint), out=str(tmp_path / "two")
-    )  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout.split()[-1]) == pytest.approx(one.epochs[0]["loss"], rel=1e-5)
+    code = ON_TWO.format(paths=sys.path, checkpoint=str(checkpoint), out=str(tmp_path / "two"))
+    assert float(last_line(code, backend="tensorflow")) == pytest.approx(one.epochs[0]["loss"], rel=1e-5)
     expected = load_file(tmp_path / "one/model.safetensors")
     for name, value in load_file(tmp_path / "two/model.safetensors").items():
         np.testing.assert_allclose(value, expected[name], atol=2e-4, err_msg=name)

@@ -111,12 +111,10 @@ def distill_alone(folder, *words):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
 def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(folder, tmp_path, losses):
-    words = ("teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6", "--interval", "3",
-             "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
+    words = ("distill", "teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6",
+             "--interval", "3", "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
     one, two = (
-        json.loads(
-            distill_alone(folder, "distill", *words, "--devices", devices, "--out", str(tmp_path / devices), "--json")
-        )
+        json.loads(distill_alone(folder, *words, "--devices", devices, "--out", str(tmp_path / devices), "--json"))
         for devices in ("1", "2")
     )
     one, two = ({name: last[name] for name in one if name.endswith("loss")} for last in (one, two))

@@ -3,7 +3,6 @@
 import math
 import os
 import resource
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -11,6 +10,7 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from other_backends import last_line
 from pretraining_case import CONFIG, make_examples
 from refusals import refused
 from test_training import examples, new_trainer
@@ -170,12 +170,9 @@ with data_parallel(2):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("row", "bundle"), [(1, 7), (6, 8)])  # the last step of a bundle, and one in its middle
-def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", TWO_DEVICES, str(row), str(bundle)]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines()[-1] == "bad step 7"
+def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle):
+    path = os.pathsep.join(sys.path)
+    assert last_line(TWO_DEVICES, row, bundle, backend="tensorflow", PYTHONPATH=path) == "bad step 7"
 
 
 # --- a backend's errors ---
