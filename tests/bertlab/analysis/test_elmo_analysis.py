@@ -7,6 +7,7 @@ import keras
 import numpy as np
 import pytest
 from bertlab_command import run
+from click.testing import CliRunner
 from layer_case import randomise
 from tiny_model import tiny_model
 
@@ -17,6 +18,7 @@ from bertlab.analysis.minimal_pairs import read_pairs, score_pairs
 from bertlab.analysis.pseudo_likelihood import directions_log_likelihood, sentence_scores
 from bertlab.analysis.readings import read_text
 from bertlab.analysis.senses import SenseExample
+from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.treebanks import ParsedSentence
 
@@ -89,9 +91,10 @@ def test_masks_are_for_the_other_models(model, tokenizer):
 def test_the_command_scores_minimal_pairs_and_keeps_them(model, tokenizer, checkpoint, tmp_path):
     file, out = tmp_path / "pairs.jsonl", tmp_path / "scores"
     file.write_text(json.dumps(PAIR) + "\n", encoding="utf-8")
-    result = run("minimal-pairs", file, checkpoint, "--out", out, "--json")
+    words = ["minimal-pairs", str(file), str(checkpoint), "--out", str(out), "--json"]
+    result = CliRunner().invoke(cli, words, catch_exceptions=False)
     good, bad = score_pairs(model, tokenizer, read_pairs(file))[0]
-    assert json.loads(result)[-1]["right"] == int(good > bad)
+    assert json.loads(result.stdout)[-1]["right"] == int(good > bad)
     assert f"{good:.4f},{bad:.4f}" in (out / "pairs.csv").read_text(encoding="utf-8")
     assert good == pytest.approx(by_hand(model, tokenizer, PAIR["sentence_good"]), abs=1e-4)
 

@@ -5,7 +5,6 @@ import re
 
 import numpy as np
 import pytest
-from bertlab_command import run
 from click.testing import CliRunner
 from refusals import refused
 from tiny_model import tiny_model
@@ -210,8 +209,11 @@ def test_a_sentence_that_is_too_long_is_named_with_its_line_before_any_is_scored
 
 
 def test_the_command_prints_a_table_and_json(checkpoint, file, tmp_path):
-    table = run("minimal-pairs", file, checkpoint, "--out", tmp_path / "out")
-    assert [line.split()[:2] for line in table.splitlines()][:3] == [
+    run = CliRunner().invoke
+    result = run(cli, ["minimal-pairs", str(file), str(checkpoint), "--out", str(tmp_path / "out")])
+    assert result.exit_code == 0, result.output
+    assert [line.split()[:2] for line in result.stdout.splitlines()][:3] == [
         ["phenomenon", "pairs"], ["agreement", "2"], ["order", "1"],
     ]  # fmt: skip
-    assert json.loads(run("minimal-pairs", file, checkpoint, "--first", 1, "--json"))[-1]["pairs"] == 2
+    result = run(cli, ["minimal-pairs", str(file), str(checkpoint), "--first", "1", "--json"])
+    assert json.loads(result.stdout)[-1]["pairs"] == 2
