@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from refusals import refused
 from tiny_model import WORDS
 
 from bertlab import checkpoints
@@ -43,12 +44,10 @@ def test_every_blank_gets_its_guesses_in_reading_order(model, tokenizer):
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
-    [("the bank", r"no \[MASK\]"), ("[MASK] " + "the " * 10, "expected at most 12 tokens, got 13")],
+    ("text", "said"), [("the bank", r"no \[MASK\]"), ("[MASK] " + "the " * 10, "expected at most 12 tokens, got 13")]
 )
 def test_a_text_without_a_blank_or_with_too_many_tokens_is_refused(model, tokenizer, text, said):
-    with pytest.raises(DataError, match=said):
-        fill_mask(model, tokenizer, text)
+    refused(said, fill_mask, model, tokenizer, text)
 
 
 @pytest.mark.parametrize("pooling", ["mean", "cls", "max", "pooler"])
@@ -81,8 +80,7 @@ def test_vectors_can_be_taken_from_any_layer_and_left_unpooled(model, tokenizer)
     ],
 )
 def test_what_cannot_be_encoded_is_named(model, tokenizer, texts, options, said):
-    with pytest.raises(DataError, match=said):
-        encode_texts(model.backbone, tokenizer, texts, **options)
+    refused(said, encode_texts, model.backbone, tokenizer, texts, **options)
 
 
 def test_any_iterable_of_texts_is_encoded_and_the_pooler_s_own_layer_may_be_named(model, tokenizer):
@@ -181,8 +179,7 @@ def test_an_unfinished_file_is_not_gone_on_with_for_other_texts_or_settings(mode
     with pytest.raises(KeyboardInterrupt):
         write_vectors(maker, stopped_after(["a robin", "a bird"]), out, {"model": "x"}, together=1)
     for others in (["a robin", "the bank"], ["a robin"]):
-        with pytest.raises(DataError, match="was started with other texts"):
-            write_vectors(maker, others, out, {"model": "x"}, together=1)
+        refused("was started with other texts", write_vectors, maker, others, out, {"model": "x"}, together=1)
     with pytest.raises(DataError, match="model was .x., is .y..*delete it and v.npy.progress.json"):
         write_vectors(maker, ["a robin", "a bird"], out, {"model": "y"}, together=1)
     assert write_vectors(maker, ["a robin", "a bird", "the"], out, {"model": "x"}, together=1) == (3, 16)
@@ -224,8 +221,7 @@ def test_a_full_disk_or_a_kill_while_an_npz_is_packed_loses_no_vector(resumable,
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(vector_files, "_pack", full)
-    with pytest.raises(DataError, match=r"v\[1\]\.npz: cannot be written \(No space left on device\)"):
-        resumable(out)
+    refused(r"v\[1\]\.npz: cannot be written \(No space left on device\)", resumable, out)
     growing = [f"{out.name}.{part}" for part in ("lengths", "partial", "progress.json")]
     assert sorted(path.name for path in tmp_path.iterdir()) == growing
     for left in (f".{out.name}.4711.partial", f"{out.name}.packing"):  # by a kill, now and in version 0.1.0
@@ -273,13 +269,11 @@ def test_encode_does_not_go_on_with_a_model_that_was_trained_meanwhile(model, to
     checkpoints.save(model, folder, tokenizer)
     lines.write_bytes(b"a robin\n" * 1030 + b"\xff\n")  # stops after the first save
     arguments = [str(lines), "--model", str(folder), "--out", str(out)]
-    with pytest.raises(DataError, match="not UTF-8"):
-        encode.main(arguments, standalone_mode=False)
+    refused("not UTF-8", encode.main, arguments, standalone_mode=False)
     changed = checkpoints.load(folder, "pretraining")
     changed.backbone.embeddings.token.embeddings.assign(changed.backbone.embeddings.token.embeddings * 2)
     checkpoints.save(changed, folder, tokenizer)
-    with pytest.raises(DataError, match="was started with other settings .weights was"):
-        encode.main(arguments, standalone_mode=False)
+    refused("was started with other settings .weights was", encode.main, arguments, standalone_mode=False)
 
 
 def test_attention_maps_have_their_tokens_and_sum_to_one(model, tokenizer):

@@ -5,6 +5,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from bertlab.analysis.heads import (
     DIRECTIONS,
@@ -80,14 +81,11 @@ def test_a_pair_has_two_segments(model, tokenizer):
 
 def test_empty_and_long_texts_are_refused(model, tokenizer):
     for text in ("", " \n"):
-        with pytest.raises(DataError, match="expected a text with at least one token"):
-            read_text(model.backbone, tokenizer, text)
+        refused("expected a text with at least one token", read_text, model.backbone, tokenizer, text)
     with pytest.raises(DataError, match=r"the text: expected at most 12 tokens, with \[CLS\] and \[SEP\], got 13"):
         read_text(model.backbone, tokenizer, "the " * 11)
-    with pytest.raises(DataError, match="^sentence 2: expected at most 12 tokens"):
-        read_words(model.backbone, tokenizer, [["the"], ["the"] * 11])
-    with pytest.raises(DataError, match="^line 7: expected at least one token"):
-        read_words(model.backbone, tokenizer, [[]], names=["line 7"])
+    refused("^sentence 2: expected at most 12 tokens", read_words, model.backbone, tokenizer, [["the"], ["the"] * 11])
+    refused("^line 7: expected at least one token", read_words, model.backbone, tokenizer, [[]], names=["line 7"])
 
 
 # === Heads against relations ===

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from tiny_model import tiny_config
 
 from bertlab import checkpoints
@@ -14,9 +14,9 @@ from bertlab.analysis.inspection import inspect_model, write_page
 from bertlab.analysis.lens import logit_lens
 from bertlab.analysis.readings import read_text
 from bertlab.analysis.senses import SenseExample
-from bertlab.cli import cli
 from bertlab.common.errors import BertLabError, DataError
 from bertlab.data.treebanks import ParsedSentence
+from bertlab.models import SequenceClassifier
 
 TEXT = "the [MASK] of a river."
 TREEBANK = [
@@ -80,13 +80,10 @@ def test_the_page_is_one_file_and_a_users_text_is_only_text(model, tokenizer, tm
 
 
 def test_a_model_without_the_head_has_no_lens_and_the_page_shows_this(tokenizer, tmp_path):
-    from bertlab.models import SequenceClassifier
-
     checkpoints.save(SequenceClassifier(tiny_config(), num_labels=2), tmp_path / "classifier", tokenizer)
     out = tmp_path / "page.html"
-    result = CliRunner().invoke(cli, ["inspect", str(tmp_path / "classifier"), "--text", "the bank", "--out", str(out)])
-    assert result.exit_code == 0, result.output
-    assert "has no masked-LM head: the logit lens is left out" in result.output
+    told = run("inspect", tmp_path / "classifier", "--text", "the bank", "--out", out)
+    assert "has no masked-LM head: the logit lens is left out" in told
     page = out.read_text(encoding="utf-8")
     assert "the logit lens is left out" in page and 'id="lens"' not in page and 'id="heads-table"' in page
 
@@ -95,12 +92,8 @@ def test_the_command_writes_everything_on_one_page(checkpoint, tmp_path):
     (tmp_path / "trees.conllu").write_text(CONLLU, encoding="utf-8")
     (tmp_path / "senses.tsv").write_text("x\tthe *bank*\ny\ta *bank*\n", encoding="utf-8")
     out = tmp_path / "page.html"
-    result = CliRunner().invoke(
-        cli,
-        ["inspect", str(checkpoint), "--text", TEXT, "--text", "a bird", "--treebank", str(tmp_path / "trees.conllu"),
-         "--senses", str(tmp_path / "senses.tsv"), "--out", str(out)],
-    )  # fmt: skip
-    assert result.exit_code == 0, result.output
+    run("inspect", checkpoint, "--text", TEXT, "--text", "a bird", "--treebank", tmp_path / "trees.conllu",
+        "--senses", tmp_path / "senses.tsv", "--out", out)  # fmt: skip
     page = out.read_text(encoding="utf-8")
     for part in ("Inside tiny", 'id="lens"', 'id="relations"', 'id="senses"', "<td>det</td>"):
         assert part in page
@@ -120,7 +113,7 @@ def test_a_mistake_is_one_line_and_no_page_is_written(checkpoint, tmp_path, monk
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bad.conllu").write_text(CONLLU.replace("\t2\tdet", "\t_\tdet"), encoding="utf-8")
     (tmp_path / "bad.tsv").write_text("no tab\n", encoding="utf-8")
-    result = CliRunner().invoke(cli, ["inspect", str(checkpoint), *options])
-    assert isinstance(result.exception, BertLabError), result.output
-    assert message in str(result.exception) and "\n" not in str(result.exception)
+    with pytest.raises(BertLabError) as caught:
+        run("inspect", checkpoint, *options)
+    assert message in str(caught.value) and "\n" not in str(caught.value)
     assert not (tmp_path / "inside.html").exists()

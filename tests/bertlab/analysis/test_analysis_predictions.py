@@ -1,9 +1,10 @@
-"""Diagnostics, bias, gates of heads and patching, on a tiny model; the oracles are loops over the model's outputs."""
+"""Diagnostics, bias, the logit lens, gates and patching, on a tiny model; the oracles are loops over its outputs."""
 
 import math
 
 import numpy as np
 import pytest
+from refusals import refused
 from tiny_model import tiny_config, tiny_model, tiny_tokenizer
 
 from bertlab.analysis.bias import associations
@@ -16,8 +17,10 @@ from bertlab.analysis.diagnostics import (
     top_k_accuracy,
 )
 from bertlab.analysis.gating import all_open, gated_heads, with_one_head, without_each_head
+from bertlab.analysis.lens import lens_probabilities, logit_lens
 from bertlab.analysis.patching import logit_difference, patch_each
 from bertlab.common.errors import DataError
+from bertlab.models import PreTrainingModel, SequenceClassifier
 
 
 def probabilities_at(model, tokenizer, text, blank=0):
@@ -36,8 +39,7 @@ def test_blanks_are_filled_like_one_by_one(model, tokenizer):
         found = blank_probabilities(model, tokenizer, texts, batch_size)
         for row, text in zip(found, texts, strict=True):
             assert row == pytest.approx(probabilities_at(model, tokenizer, text), abs=1e-5)
-    with pytest.raises(DataError, match=r"text 2: expected one \[MASK\], got 2"):
-        blank_probabilities(model, tokenizer, ["[MASK]", "[MASK] [MASK]"])
+    refused(r"text 2: expected one \[MASK\], got 2", blank_probabilities, model, tokenizer, ["[MASK]", "[MASK] [MASK]"])
     with pytest.raises(DataError, match="text 1: expected at most 12 tokens, got 13"):
         blank_probabilities(model, tokenizer, ["[MASK] " + "the " * 10])
 
@@ -62,10 +64,8 @@ def test_negation_turns_the_preference_round():
 
 def test_a_word_of_several_tokens_is_refused(tokenizer):
     assert token_ids(tokenizer, ["bank", "river"]).tolist() == [6, 9]
-    with pytest.raises(DataError, match="'birds' has 2 tokens"):
-        token_ids(tokenizer, ["bank", "birds"])
-    with pytest.raises(DataError, match="'zebra' is not in the vocabulary; choose words of one token"):
-        token_ids(tokenizer, ["bank", "zebra"])
+    refused("'birds' has 2 tokens", token_ids, tokenizer, ["bank", "birds"])
+    refused("'zebra' is not in the vocabulary; choose words of one token", token_ids, tokenizer, ["bank", "zebra"])
 
 
 def test_the_first_word_of_a_text_has_no_space_before_it():
@@ -99,15 +99,14 @@ def test_bias_is_the_difference_of_two_log_ratios(model, tokenizer):
 
 
 def test_templates_and_attributes_that_cannot_be_used_are_refused(model, tokenizer):
-    for template in ("{target} is a bird", "{target} {target} {attribute}"):
-        with pytest.raises(DataError, match="expected a template with one {target} and one {attribute}"):
-            associations(model, tokenizer, template, ("a", "the"), ["bank"])
-    with pytest.raises(DataError, match="at least one token, got ''"):
-        associations(model, tokenizer, "{target} is {attribute}", ("a", "the"), [""])
-    with pytest.raises(DataError, match="'bank zebra' has a word that is not in the vocabulary"):
-        associations(model, tokenizer, "{target} is {attribute}", ("a", "the"), ["bank zebra"])
-    with pytest.raises(DataError, match="expected at most 12 tokens"):
-        associations(model, tokenizer, "{target} is {attribute}", ("a", "the"), ["bank " * 9])
+    for template, attribute, told in (
+        ("{target} is a bird", "bank", "expected a template with one {target} and one {attribute}"),
+        ("{target} {target} {attribute}", "bank", "expected a template with one {target} and one {attribute}"),
+        ("{target} is {attribute}", "", "at least one token, got ''"),
+        ("{target} is {attribute}", "bank zebra", "'bank zebra' has a word that is not in the vocabulary"),
+        ("{target} is {attribute}", "bank " * 9, "expected at most 12 tokens"),
+    ):
+        refused(told, associations, model, tokenizer, template, ("a", "the"), [attribute])
 
 
 # === Gates ===
@@ -199,12 +198,77 @@ def test_a_left_to_right_model_is_patched_with_its_mask(tokenizer):
 
 
 def test_texts_that_cannot_be_compared_are_refused(model, tokenizer):
-    from bertlab.models import SequenceClassifier
-
     metric = logit_difference(model, tokenizer, 1, "is", "are")
     with pytest.raises(DataError, match="equally many tokens in both texts, got 4 and 5"):
         patch_each(model.backbone, tokenizer, "the bird", "the birds", metric)
-    with pytest.raises(DataError, match="no difference to explain"):
-        patch_each(model.backbone, tokenizer, "the bird", "the bird", metric)
+    refused("no difference to explain", patch_each, model.backbone, tokenizer, "the bird", "the bird", metric)
     with pytest.raises(DataError, match="expected a model with a masked-LM head"):
         logit_difference(SequenceClassifier(tiny_config(), num_labels=2), tokenizer, 1, "is", "are")
+
+
+# === The logit lens: the masked-LM head on every layer's states ===
+
+
+def softmax(x):
+    x = np.exp(x - x.max(axis=-1, keepdims=True))
+    return x / x.sum(axis=-1, keepdims=True)
+
+
+def head_of(model, x):
+    """LN(gelu(x W + b)) E + bias in NumPy, float64."""
+    erf = np.vectorize(math.erf)
+    head = model.masked_lm_head
+    weights = {
+        variable.path.partition("masked_lm_head/")[2]: np.array(variable, "float64") for variable in head.weights
+    }
+    table = np.array(model.backbone.embeddings.token.embeddings, "float64")
+    kernel, bias, gamma, beta = (weights[name] for name in ("dense/kernel", "dense/bias", "norm/gamma", "norm/beta"))
+    y = x @ kernel + bias
+    y = y * 0.5 * (1 + erf(y / np.sqrt(2)))
+    y = (y - y.mean(-1, keepdims=True)) / np.sqrt(y.var(-1, keepdims=True) + 1e-12) * gamma + beta
+    return y @ table.T + weights["bias"]
+
+
+@pytest.mark.parametrize("tied", [True, False])
+def test_the_last_layers_lens_is_the_models_prediction(tokenizer, tied):
+    model = PreTrainingModel(tiny_config(), tied=tied)
+    layers = logit_lens(model, tokenizer, "the [MASK] of a [MASK].", top_k=17)
+    assert len(layers) == 3 and len(layers[0]) == 2
+    ids = [2, 5, 4, 7, 8, 4, 13, 3]
+    expected = softmax(np.array(model({"input_ids": np.array([ids])})["masked_lm_logits"])[0])
+    for blank, place in zip(layers[-1], (2, 5), strict=True):
+        for guess in blank:
+            assert guess.probability == pytest.approx(
+                expected[place, tokenizer.vocabulary.index(guess.piece)], abs=1e-5
+            )
+
+
+def test_every_layer_goes_through_the_whole_head(tokenizer):
+    model = tiny_model()
+    ids = np.array([[2, 5, 4, 7, 3]])
+    hidden = model.backbone({"input_ids": ids}, return_all=True)["hidden_states"]
+    states = np.stack([np.array(state)[0] for state in hidden])
+    assert np.allclose(lens_probabilities(model, states), softmax(head_of(model, states.astype("float64"))), atol=1e-5)
+
+
+def test_in_a_pre_ln_model_the_last_norm_comes_before_the_head(tokenizer):
+    model = tiny_model(pre_norm=True)
+    hidden = model.backbone({"input_ids": np.array([[2, 5, 4, 3]])}, return_all=True)["hidden_states"]
+    states = np.stack([np.array(state)[0] for state in hidden])
+    normed = states.copy()
+    for layer in (0, 1):
+        normed[layer] = np.array(model.backbone.encoder.final_norm(states[layer]))
+    assert np.allclose(lens_probabilities(model, states), softmax(head_of(model, normed)), atol=1e-5)
+
+
+def test_positions_can_be_chosen(tokenizer):
+    model = tiny_model()
+    layers = logit_lens(model, tokenizer, "the bank", positions=[0, 1, 2, 3], top_k=2)
+    assert [[len(guesses) for guesses in row] for row in layers] == [[2] * 4] * 3
+
+
+def test_a_text_without_mask_and_a_model_without_the_head_are_refused(tokenizer):
+    with pytest.raises(DataError, match=r"no \[MASK\] in 'the bank': write one, or give positions"):
+        logit_lens(tiny_model(), tokenizer, "the bank")
+    with pytest.raises(DataError, match="expected a model with a masked-LM head, got SequenceClassifier"):
+        logit_lens(SequenceClassifier(tiny_config(), num_labels=2), tokenizer, "the [MASK]")

@@ -4,18 +4,11 @@ import math
 
 import numpy as np
 import pytest
+from refusals import refused
 
 from bertlab.analysis.probing import control_labels, fit_probe, probe_scores
 from bertlab.analysis.readings import read_text
-from bertlab.analysis.senses import (
-    SenseExample,
-    nearest_examples,
-    plane,
-    read_senses,
-    sense_accuracy,
-    sense_vectors,
-)
-from bertlab.common.errors import DataError
+from bertlab.analysis.senses import SenseExample, nearest_examples, plane, read_senses, sense_accuracy, sense_vectors
 
 # === Senses ===
 
@@ -74,15 +67,12 @@ def test_examples_are_read_from_a_file(tmp_path):
 def test_a_bad_line_of_senses_is_named(tmp_path, text, message):
     file = tmp_path / "senses.tsv"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(DataError, match=message.replace("*", r"\*")):
-        read_senses(file)
-    with pytest.raises(DataError, match="no such file"):
-        read_senses(tmp_path / "none.tsv")
+    refused(message.replace("*", r"\*"), read_senses, file)
+    refused("no such file", read_senses, tmp_path / "none.tsv")
 
 
 def test_a_marked_word_without_tokens_is_refused(model, tokenizer):
-    with pytest.raises(DataError, match="has no token in"):
-        sense_vectors(model.backbone, tokenizer, [SenseExample("x", "the \x01 bank", 4, 5)])
+    refused("has no token in", sense_vectors, model.backbone, tokenizer, [SenseExample("x", "the \x01 bank", 4, 5)])
 
 
 def test_the_plane_keeps_distances_of_points_that_are_in_a_plane():
@@ -139,5 +129,4 @@ def test_a_probe_of_word_types_has_no_selectivity_and_one_of_the_property_has():
 
 
 def test_labels_that_do_not_fit_the_vectors_are_refused():
-    with pytest.raises(DataError, match="expected one label for each vector, got 3 vectors and 2 labels"):
-        fit_probe(np.ones((3, 2)), ["a", "b"])
+    refused("expected one label for each vector, got 3 vectors and 2 labels", fit_probe, np.ones((3, 2)), ["a", "b"])

@@ -6,7 +6,9 @@ import re
 import keras
 import numpy as np
 import pytest
+from bertlab_command import run
 from click.testing import CliRunner
+from layer_case import randomise
 from tiny_model import tiny_model
 
 from bertlab import checkpoints, families, models
@@ -27,8 +29,6 @@ PAIR = {"sentence_good": "the bird is a robin.", "sentence_bad": "the bird are a
 
 @pytest.fixture(scope="module")
 def model(tokenizer):
-    from layer_case import randomise
-
     config = families.family("elmo").config(
         vocab_size=17, hidden_size=8, num_layers=2, intermediate_size=6, max_position_embeddings=12, max_characters=8,
         character_size=3, filters=((1, 4), (3, 5)), num_highway=1,
@@ -44,10 +44,6 @@ def checkpoint(model, tokenizer, tmp_path_factory):
     folder = tmp_path_factory.mktemp("model") / "small"
     checkpoints.save(model, folder, tokenizer, format="bertlab")
     return folder
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 # === Scores of sentences ===
@@ -95,8 +91,8 @@ def test_masks_are_for_the_other_models(model, tokenizer):
 def test_the_command_scores_minimal_pairs_and_keeps_them(model, tokenizer, checkpoint, tmp_path):
     file, out = tmp_path / "pairs.jsonl", tmp_path / "scores"
     file.write_text(json.dumps(PAIR) + "\n", encoding="utf-8")
-    result = run("minimal-pairs", file, checkpoint, "--out", out, "--json")
-    assert result.exit_code == 0, result.output
+    words = ["minimal-pairs", str(file), str(checkpoint), "--out", str(out), "--json"]
+    result = CliRunner().invoke(cli, words, catch_exceptions=False)
     good, bad = score_pairs(model, tokenizer, read_pairs(file))[0]
     assert json.loads(result.stdout)[-1]["right"] == int(good > bad)
     assert f"{good:.4f},{bad:.4f}" in (out / "pairs.csv").read_text(encoding="utf-8")
@@ -139,8 +135,6 @@ def test_the_page_leaves_attention_out_and_gives_the_reason(model, tokenizer, tm
 
 def test_the_command_reads_a_text_without_a_mask(checkpoint, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    result = run("inspect", checkpoint)
-    assert result.exit_code == 0, result.output
-    assert "This model has no attention" in result.output
+    assert "This model has no attention" in run("inspect", checkpoint)
     page = (tmp_path / "inside.html").read_text(encoding="utf-8")
     assert "He opened the door" in page and "[MASK]" not in page.partition("<script")[0]

@@ -6,12 +6,12 @@ import sys
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuned_models import CONFIG, TOKENIZER
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.analysis.vector_files import VectorFile, nearest, unit
-from bertlab.cli import cli
 from bertlab.common.errors import DataError, MissingDependencyError
 from bertlab.models import BertEncoder
 
@@ -39,10 +39,6 @@ def folder(tmp_path_factory):
     for name, options in (("v.npy", ()), ("v.npz", ("--pooling", "max", "--layer", "last2-concat"))):
         run("encode", folder / "lines.txt", "--model", folder / "model", "--out", folder / name, *options)
     return folder
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False, standalone_mode=False)
 
 
 @pytest.mark.parametrize("engine", ["numpy", "faiss"])
@@ -75,12 +71,9 @@ def test_fewer_rows_than_asked_for_are_all_found_and_zeros_are_far_from_everythi
 
 def test_what_cannot_be_searched_is_refused():
     vectors = np.eye(3, dtype="float32")
-    with pytest.raises(DataError, match="queries of 3 dimensions"):
-        nearest([vectors], np.ones((1, 2)))
-    with pytest.raises(DataError, match="unknown engine 'annoy'"):
-        nearest([vectors], np.ones((1, 3)), engine="annoy")
-    with pytest.raises(DataError, match="at least 1, got 0"):
-        nearest([vectors], np.ones((1, 3)), 0)
+    refused("queries of 3 dimensions", nearest, [vectors], np.ones((1, 2)))
+    refused("unknown engine 'annoy'", nearest, [vectors], np.ones((1, 3)), engine="annoy")
+    refused("at least 1, got 0", nearest, [vectors], np.ones((1, 3)), 0)
 
 
 def test_without_faiss_the_message_names_what_to_install(monkeypatch):
@@ -93,14 +86,14 @@ def test_without_faiss_the_message_names_what_to_install(monkeypatch):
 def test_each_line_finds_itself_first_with_the_model_and_settings_of_the_description(folder, name):
     for number, line in enumerate(LINES, 1):
         shown = run("search", folder / name, line, "--top", 2, "--texts", folder / "lines.txt", "--json")
-        found = json.loads(shown.stdout)["found"]
+        found = json.loads(shown)["found"]
         assert found[0]["line"] == number and found[0]["text"] == line and found[0]["cosine"] == pytest.approx(1)
         assert len(found) == 2 and found[1]["cosine"] < 0.9999
 
 
 def test_several_queries_are_printed_one_after_the_other(folder):
     shown = run("search", folder / "v.npy", LINES[0], LINES[3], "--top", 1)
-    assert shown.stdout == f"{LINES[0]}\n 1.0000  line 1\n{LINES[3]}\n 1.0000  line 4\n"
+    assert shown == f"{LINES[0]}\n 1.0000  line 1\n{LINES[3]}\n 1.0000  line 4\n"
 
 
 def test_the_file_is_read_in_blocks_that_together_are_the_array(folder):
@@ -115,26 +108,20 @@ def test_the_file_is_read_in_blocks_that_together_are_the_array(folder):
 def test_vectors_without_their_description_or_with_lost_rows_are_refused(folder, tmp_path):
     content, description = (folder / "v.npy").read_bytes(), (folder / "v.npy.json").read_text()
     (tmp_path / "v.npy").write_bytes(content)
-    with pytest.raises(DataError, match="v.npy.json: expected the description"):
-        VectorFile(tmp_path / "v.npy")
+    refused("v.npy.json: expected the description", VectorFile, tmp_path / "v.npy")
     (tmp_path / "v.npy.json").write_text(description)
     (tmp_path / "v.npy").write_bytes(content[:-8])
-    with pytest.raises(DataError, match="ends within its 6 rows"):
-        list(VectorFile(tmp_path / "v.npy").blocks())
+    refused("ends within its 6 rows", list, VectorFile(tmp_path / "v.npy").blocks())
     np.save(tmp_path / "v.npy", np.ones((2, 3), "float32"))
-    with pytest.raises(DataError, match="has 2 rows, its description 6"):
-        VectorFile(tmp_path / "v.npy")
+    refused("has 2 rows, its description 6", VectorFile, tmp_path / "v.npy")
     (tmp_path / "v.npy").write_bytes(b"no array")
-    with pytest.raises(DataError, match="expected an array of vectors"):
-        VectorFile(tmp_path / "v.npy")
-    with pytest.raises(DataError, match="the file does not exist"):
-        VectorFile(tmp_path / "other.npy")
+    refused("expected an array of vectors", VectorFile, tmp_path / "v.npy")
+    refused("the file does not exist", VectorFile, tmp_path / "other.npy")
 
 
 def test_a_vector_for_each_token_cannot_be_searched(folder):
     run("encode", folder / "lines.txt", "--model", folder / "model", "--out", folder / "t.npz", "--pooling", "none")
-    with pytest.raises(DataError, match="has a vector for each token"):
-        VectorFile(folder / "t.npz")
+    refused("has a vector for each token", VectorFile, folder / "t.npz")
 
 
 def test_a_model_that_was_trained_since_and_other_texts_are_refused(folder, tmp_path):
@@ -144,6 +131,5 @@ def test_a_model_that_was_trained_since_and_other_texts_are_refused(folder, tmp_
     file = VectorFile(folder / "v.npy")
     with pytest.raises(DataError, match="is not the one that made v.npy, or was trained since"):
         run("search", folder / "v.npy", "good", "--model", tmp_path / "changed")
-    with pytest.raises(DataError, match="not the 6 texts of v.npy"):
-        file.texts(iter(LINES[:5]), {1})
+    refused("not the 6 texts of v.npy", file.texts, iter(LINES[:5]), {1})
     assert file.texts(iter(LINES), {1, 4}) == {1: LINES[1], 4: LINES[4]}

@@ -1,6 +1,7 @@
-"""Word-per-line files: CoNLL-2003's four columns, WNUT-17's two, and what goes wrong in them."""
+"""Word-per-line files: CoNLL-2003's four columns, WNUT-17's two, CoNLL-U, and what goes wrong in them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from bertlab.data.tasks.formats import conll_options, read_conll
 from bertlab.data.tasks.formats_published import TASKS, find_task, write_conll, write_glue, write_squad
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import TaggingRow
+from bertlab.data.treebanks import ParsedSentence, read_conllu
 
 CONLL_2003 = """-DOCSTART- -X- -X- O
 
@@ -27,8 +29,8 @@ def sentences(path, **options):
     return [(record.columns["words"], record.columns.get("tags")) for record in read_conll(path, Problems(), options)]
 
 
-def write(path, content):
-    path.write_text(content, encoding="utf-8")
+def write(path, *lines):
+    path.write_text("\n".join(lines), encoding="utf-8")
     return path
 
 
@@ -105,7 +107,7 @@ def test_an_unknown_option_is_refused(option, message):
 def test_a_file_of_universal_dependencies_has_the_parts_of_speech_as_tags(tmp_path):
     lines = ["# text = He can't", "1\tHe\the\tPRON\t_\t_\t2\tnsubj\t_\t_", "2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_",
              "2\tca\tcan\tAUX\t_\t_\t0\troot\t_\t_", "3\tn't\tnot\tPART\t_\t_\t2\tadvmod\t_\t_", ""]  # fmt: skip
-    task = load_task(write(tmp_path / "train.conllu", "\n".join(lines)))
+    task = load_task(write(tmp_path / "train.conllu", *lines))
     assert task.shape == "tagging" and task.labels == ("AUX", "PART", "PRON")
     assert [row.words for row in task.train] == [("He", "ca", "n't")]
     relations = load_task(tmp_path / "train.conllu", conll={"tag_column": "7"})
@@ -170,3 +172,56 @@ def test_conll_output_has_word_gold_and_prediction_and_reads_back(tmp_path):
 def test_conll_output_refuses_what_would_break_its_columns(tmp_path):
     row = TaggingRow(("New York",), (0,))
     refused("the word 'New York' contains white space", write_conll, tmp_path / "a.txt", [row], ("O",), [[0]])
+
+
+# === Treebanks ===
+
+DOG = [
+    "1\tThe\tthe\tDET\tDT\t_\t2\tdet\t_\t_",
+    "2\tdog\tdog\tNOUN\tNN\t_\t3\tnsubj\t_\t_",
+    "3\tbarks\tbark\tVERB\tVBZ\t_\t0\troot\t_\t_",
+]
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "treebank.conllu"
+
+
+def test_words_tags_heads_and_relations_are_read(file):
+    write(file, "# sent_id = 1", "# text = The dog barks", *DOG, "", DOG[0].replace("\t2\tdet", "\t0\troot"), "")
+    assert read_conllu(file) == [
+        ParsedSentence(
+            ("The", "dog", "barks"), ("DET", "NOUN", "VERB"), (1, 2, -1), ("det", "nsubj", "root"), f"{file} line 3"
+        ),
+        ParsedSentence(("The",), ("DET",), (-1,), ("root",), f"{file} line 7"),
+    ]
+
+
+def test_multiword_tokens_and_empty_nodes_are_not_words(file):
+    ranges, empty = "2-3\tdogbarks" + "\t_" * 8, "3.1\tx" + "\t_" * 8
+    write(file, DOG[0], ranges, *DOG[1:], empty)
+    assert read_conllu(file)[0].words == ("The", "dog", "barks")
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        (DOG[1].replace("\t3\t", "\t_\t"), "line 2: word 2 has no head; write its number in column 7"),
+        (DOG[1].replace("\t3\t", "\t\t"), "line 2: word 2 has no head"),
+        (DOG[1].replace("\t3\t", "\t4\t"), "line 2: expected as head 0 or the number of another of 3 words, got '4'"),
+        (DOG[1].replace("\t3\t", "\t2\t"), "line 2: expected as head 0 or the number of another of 3 words, got '2'"),
+        (DOG[1].replace("\t3\t", "\t-1\t"), "line 2: expected as head 0"),
+        (DOG[1].replace("\t", " "), "line 2: expected 10 columns with tabs between them, got 1"),
+        (DOG[1].replace("2\tdog", "5\tdog"), "line 2: expected word number 2, got '5'"),
+        (DOG[1].replace("nsubj", "_"), "line 2: 'dog' has no relation; write it in column 8"),
+    ],
+)
+def test_a_bad_line_is_named(file, line, message):
+    write(file, DOG[0], line, DOG[2])
+    refused(f"^{re.escape(f'{file} {message}')}", read_conllu, file)
+
+
+def test_a_missing_file_and_one_without_sentences_are_refused(file):
+    refused("there is no such file", read_conllu, file)
+    refused("expected at least one sentence", read_conllu, write(file, "# nothing", ""))

@@ -122,12 +122,3 @@ def test_rows_of_one_class_are_refused_with_the_class(tmp_path):
 )
 def test_labels_that_cannot_be_declared_are_refused(tmp_path, labels, message):
     refused(message, load_task, table(tmp_path / "a.jsonl", "a", "b"), labels=labels)
-
-
-def test_labels_are_refused_where_a_task_has_its_own_or_none(tmp_path):
-    refused("package: leave out labels; the format decides", load_task, "package", labels=("a", "b"))
-    refused("rte: leave out labels; the format decides", load_task, "rte", data_dir=tmp_path, labels=())
-    (tmp_path / "a.conll").write_text("Rome B\nwins O\n")
-    refused("regression is for sentences and pairs, not for a tagging task", load_task, tmp_path / "a.conll", labels=())
-    (tmp_path / "b.csv").write_text("question,context\nWho?,He.\n")
-    refused("questions have no labels", load_task, tmp_path / "b.csv", labels=("a", "b"))

@@ -17,6 +17,7 @@ from bertlab.data.pretraining.examples import make_examples
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.masking import PieceTable
 from bertlab.data.pretraining.records import ExampleFiles, Layout, masked_crc32c
+from bertlab.data.pretraining.show import sample_of
 
 TOKENIZER = make_tokenizer()
 DOCUMENTS = make_documents(40)
@@ -30,8 +31,6 @@ def folder(tmp_path):
 
 
 def test_a_folder_with_another_vocabulary_of_the_same_size_is_refused(folder):
-    from bertlab.data.pretraining.show import sample_of
-
     path = folder / "vocab.txt"
     *before, one, two = path.read_text(encoding="utf-8").splitlines()
     path.write_text("\n".join([*before, two, one]) + "\n", encoding="utf-8")

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from example_text import SMALL, as_text, make_documents, make_tokenizer
 from refusals import refused
 
@@ -197,21 +197,16 @@ def test_no_documents_give_a_clear_error(tmp_path):
 
 
 def test_the_command_makes_shows_and_checks(text, tmp_path):
-    from bertlab.cli.data import data
-
     TOKENIZER.vocabulary.save(tmp_path / "vocab.txt")
-    out = str(tmp_path / "out")
-    run = CliRunner()
-    made = run.invoke(data, ["make", str(text), "--vocab", str(tmp_path / "vocab.txt"), "--out", out, "--json",
-                             "--preset", "roberta", "--sequence-length", "48"])  # fmt: skip
-    assert made.exit_code == 0, made.output
-    assert json.loads(made.stdout)["counts"]["documents"] == 60
-    shown = run.invoke(data, ["show", out, "--count", "2"])
-    assert shown.exit_code == 0 and shown.output.count("--- example") == 2 and "[MASK]←" in shown.output
-    assert (tmp_path / "out" / "examples.png").read_bytes().startswith(b"\x89PNG")
-    figures = json.loads(run.invoke(data, ["show", out, "--json"]).stdout)
+    out = tmp_path / "out"
+    options = ("--vocab", tmp_path / "vocab.txt", "--out", out, "--preset", "roberta", "--sequence-length", 48)
+    assert json.loads(run("data", "make", text, *options, "--json").splitlines()[-1])["counts"]["documents"] == 60
+    shown = run("data", "show", out, "--count", 2)
+    assert shown.count("--- example") == 2 and "[MASK]←" in shown
+    assert (out / "examples.png").read_bytes().startswith(b"\x89PNG")
+    figures = json.loads(run("data", "show", out, "--json"))
     assert 0.1 < figures["predicted"] < 0.2 and figures["random_next"] is None
-    assert "all whole" in run.invoke(data, ["check", out]).output
+    assert "all whole" in run("data", "check", out)
 
 
 def test_presets_differ_only_where_they_say():

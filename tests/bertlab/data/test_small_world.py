@@ -18,7 +18,9 @@ from bertlab.common.errors import DataError
 from bertlab.data import small_world
 from bertlab.data.small_world import every_sentence, exact, exact_in_bag, grammar, read, sample, to_mirror
 from bertlab.data.small_world.exact import best_losses, conditionals, floors
+from bertlab.data.small_world.masking import CLS, MASK, SEP, TOKENS, floor_of, masked_rows
 from bertlab.data.small_world.sentences import word_ids
+from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 from bertlab.training.runs.recorded import recorded_runs
 
 PAGE = Path(__file__).parents[3] / "docs" / "small_world.md"
@@ -271,8 +273,6 @@ def test_a_translation_by_hand():
 
 
 def test_wordpiece_cuts_the_mirror_language_into_stems_and_endings():
-    from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
-
     pieces = small_world.mirror_pieces()
     assert len(set(pieces)) == len(pieces) and not set(pieces) & set(small_world.WORDS)
     tokenizer = WordPieceTokenizer(Vocabulary([*SPECIAL_TOKENS, *pieces]))
@@ -339,8 +339,6 @@ def test_mistakes_are_one_line_that_says_what_to_do(call, message):
 
 
 def test_the_benchmark_masks_two_words_of_each_sentence_and_keeps_them_as_targets():
-    from bertlab.data.small_world.masking import CLS, MASK, SEP, TOKENS, floor_of, masked_rows
-
     sentences = sample(11, 200)
     rows, hidden = masked_rows(sentences, 0)
     assert (hidden.sum(axis=1) == 2).all() and ((rows["input_ids"] == MASK).sum(axis=1) == 2).all()

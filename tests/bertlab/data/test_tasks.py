@@ -247,6 +247,9 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
     "name, options, message",
     [
         ("package", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
+        ("package", {"labels": ("a", "b")}, "package: leave out labels; the format decides"),
+        ("rte", {"labels": ()}, "rte: leave out labels; the format decides"),
+        ("a.conll", {"labels": ()}, "regression is for sentences and pairs, not for a tagging task"),
         ("package", {"shape": "pair", "conll": {"tag_column": 1}}, "leave out shape, conll; the format decides"),
         ("rte", {"columns": {"text": "a"}}, "leave out columns; the format decides"),
         ("rte", {"shape": "tagging"}, "leave out shape; the format decides"),
@@ -261,6 +264,7 @@ def test_a_conll_file_of_ones_own_takes_its_columns_and_tags(tmp_path):
 def test_what_has_no_part_in_how_a_file_is_read_is_refused_and_not_ignored(name, options, message, tmp_path):
     (tmp_path / "squad.json").write_text(OFFICIAL["squad"][0]["dev-v1.1.json"])
     (tmp_path / "a.jsonl").write_text('{"text": "x", "label": "a"}\n{"text": "y", "label": "b"}\n')
+    (tmp_path / "a.conll").write_text("Rome B\nwins O\n")
     place = {"data_dir": tmp_path} if name == "rte" else {}
     refused(message, load_task, tmp_path / name if "." in name else name, **place, **options)
 

@@ -1,10 +1,13 @@
 """Low-rank adapters: they begin without effect, they alone are trained, and the saved model has them in its kernels."""
 
+import functools
+
 import keras
 import numpy as np
 import pytest
-from finetuning_case import CONFIG, RECIPE, finetuned, save_checkpoint, task_of
-from killing import Killed, killer_after
+from finetuning_case import CONFIG, RECIPE, finetuned, task_of
+from killing import killer_after
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.checkpoints.kinds import variables_of
@@ -19,11 +22,6 @@ from bertlab.training.finetuning.settings import Recipe
 
 LORA = RECIPE.replace(lora_rank=4, lora_alpha=8.0, epochs=2)
 INPUTS = {"input_ids": np.array([[2, 5, 7, 8, 3], [2, 6, 7, 3, 0]])}
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("adapters") / "pretrained", num_layers=2)
 
 
 def classifier(config=CONFIG):
@@ -114,22 +112,14 @@ def test_a_new_pooler_is_trained_with_the_head():
 
 
 @pytest.mark.slow
-def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, tmp_path):
-    recipe, task, said = LORA.replace(interval=4), task_of("sentence"), []
-    finetuned(checkpoint, task, tmp_path / "whole", recipe)
-    with pytest.raises(Killed):
-        finetuned(checkpoint, task, tmp_path / "parts", recipe, callbacks=[killer_after(6)])
-    finetuned(checkpoint, task, tmp_path / "parts", recipe, say=said.append)
-    assert "resumes from step 4 of 12" in said
-    whole, parts = ((tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "parts"))
-    assert whole == parts
+def test_a_killed_run_with_adapters_resumes_with_the_same_bytes(checkpoint, check_restart):
+    train = functools.partial(finetuned, checkpoint, task_of("sentence"), recipe=LORA.replace(interval=4))
+    check_restart(train, killer_after(6), "resumes from step 4 of 12")
 
 
 def test_what_makes_no_sense_is_refused():
-    with pytest.raises(ConfigError, match="got 8 without lora_rank"):
-        Recipe(lora_alpha=8.0)
-    with pytest.raises(ConfigError, match="exclude each other"):
-        Recipe(lora_rank=4, frozen_layers=1)
+    refused("got 8 without lora_rank", Recipe, lora_alpha=8.0, error=ConfigError)
+    refused("exclude each other", Recipe, lora_rank=4, frozen_layers=1, error=ConfigError)
     assert (LORA.of_scratch.lora_rank, LORA.of_scratch.lora_alpha) == (None, None)  # every weight is trained
     with pytest.raises(ConfigError, match="expected at most 16, the rank of backbone/.*query; got 17"):
         add_adapters(classifier(), 17)

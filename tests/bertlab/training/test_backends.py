@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from bertlab.cli import COMMANDS
+
 ROOT = Path(__file__).parents[3]
 BACKENDS = {"tensorflow", "jax", "jaxlib", "torch"}
 SOURCES = sorted([*(ROOT / "bertlab/layers").glob("*.py"), *(ROOT / "bertlab/models").glob("*.py")])
@@ -46,8 +48,6 @@ def test_importing_loads_no_backend(module):
 
 def test_the_module_of_every_command_loads_no_backend():
     """A backend that is loaded with the module makes `--help` slow, and prints its notes about the machine."""
-    from bertlab.cli import COMMANDS
-
     modules = sorted({module for module, _ in COMMANDS.values()})
     report = "loaded = [m for m in modules if importlib.import_module(f'bertlab.cli.{m}') and 'keras' in sys.modules]"
     code = f"import importlib, sys; modules = {modules}; {report}; print(loaded)"

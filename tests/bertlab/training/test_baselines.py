@@ -3,13 +3,16 @@
 Sizes: B 2 rows, T 5 tokens, V 11 words, C 3 outputs.
 """
 
+import functools
+
 import keras
 import numpy as np
 import pytest
 from finetuning_case import TOKENIZER, task_of, words
 from keras import ops
-from killing import Killed, killer
+from killing import killer
 from layer_case import CHECKS, LayerCase, compiled_training_moves_every_weight, half_precision_is_close
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.common.errors import CheckpointError, ConfigError
@@ -185,16 +188,10 @@ def test_the_tokens_of_a_checkpoint_can_be_read(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_killed_run_resumes_with_the_same_bytes(tmp_path):
-    recipe, task, said = RECIPE.replace(interval=4, epochs=2), task_of("sentence"), []
-    settings = SIZES.replace(head_dropout=0.2)
-    trained("gru", task, tmp_path / "whole", recipe, settings)
-    with pytest.raises(Killed):
-        trained("gru", task, tmp_path / "parts", recipe, settings, callbacks=[killer("on_train_batch_end", 5)])
-    trained("gru", task, tmp_path / "parts", recipe, settings, say=said.append)
-    assert "resumes from step 4 of 12" in said
-    whole, parts = ((tmp_path / name / "baseline.safetensors").read_bytes() for name in ("whole", "parts"))
-    assert whole == parts
+def test_a_killed_run_resumes_with_the_same_bytes(check_restart):
+    options = dict(recipe=RECIPE.replace(interval=4, epochs=2), settings=SIZES.replace(head_dropout=0.2))
+    train = functools.partial(trained, "gru", task_of("sentence"), **options)
+    check_restart(train, killer("on_train_batch_end", 5), "resumes from step 4 of 12", "baseline.safetensors")
 
 
 # === What is refused ===
@@ -214,27 +211,23 @@ def test_a_killed_run_resumes_with_the_same_bytes(tmp_path):
     ],
 )
 def test_what_a_baseline_cannot_do_is_one_clear_line(kind, shape, changes, message, tmp_path):
-    with pytest.raises(ConfigError, match=message):
-        trained(kind, task_of(shape), tmp_path / "out", RECIPE.replace(**changes))
+    refused(message, trained, kind, task_of(shape), tmp_path / "out", RECIPE.replace(**changes), error=ConfigError)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_command_that_needs_a_transformer_says_that_it_got_a_baseline(tmp_path):
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
-    with pytest.raises(CheckpointError, match="expected a transformer, got a baseline"):
-        checkpoints.load(tmp_path)
+    refused("expected a transformer, got a baseline", checkpoints.load, tmp_path, error=CheckpointError)
 
 
 def test_a_damaged_folder_is_named(tmp_path):
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
     (tmp_path / "baseline.json").write_text('{"kind": "cbow"}', encoding="utf-8")
-    with pytest.raises(CheckpointError, match="baseline.json: does not describe a baseline"):
-        load_baseline(tmp_path)
+    refused("baseline.json: does not describe a baseline", load_baseline, tmp_path, error=CheckpointError)
     save_baseline(make_baseline(config_of("cbow")), tmp_path)
     config = (tmp_path / "baseline.json").read_text(encoding="utf-8").replace('"word_size": 4', '"word_size": 5')
     (tmp_path / "baseline.json").write_text(config, encoding="utf-8")
-    with pytest.raises(CheckpointError, match="expected the weights of baseline.json"):
-        load_baseline(tmp_path)
+    refused("expected the weights of baseline.json", load_baseline, tmp_path, error=CheckpointError)
 
 
 def test_a_kind_reads_the_settings_that_change_it():

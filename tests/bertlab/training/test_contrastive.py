@@ -2,21 +2,21 @@
 
 import json
 import shutil
-import subprocess
 import sys
 
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuning_case import finetuned, save_checkpoint, task_of
 from keras import ops
 from killing import Killed
+from other_backends import last_line
+from refusals import refused
 from safetensors.numpy import load_file
 
 from bertlab import checkpoints
 from bertlab.analysis.vectors import encode_texts
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.tasks.load import read_pairs
 from bertlab.data.tasks.rows import PairRow
@@ -87,9 +87,8 @@ def test_pairs_that_belong_together_move_together_and_the_folder_is_a_model_for_
         tune_vectors(checkpoint, pairs, tmp_path / "out", SHORT.replace(epochs=6, temperature=0.1), graded)
 
     (tmp_path / "lines.txt").write_text(f"{graded[0].text_a}\n{graded[0].text_b}\n", encoding="utf-8")
-    arguments = ["encode", tmp_path / "lines.txt", "--model", tmp_path / "out", "--out", tmp_path / "v.npy"]
-    encoded = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
-    assert encoded.exit_code == 0 and np.load(tmp_path / "v.npy").shape == (2, 16)
+    run("encode", tmp_path / "lines.txt", "--model", tmp_path / "out", "--out", tmp_path / "v.npy")
+    assert np.load(tmp_path / "v.npy").shape == (2, 16)
     before, after = (checkpoints.load(each, "encoder") for each in (checkpoint, tmp_path / "out"))
     np.testing.assert_array_equal(np.array(after.pooler.dense.kernel), np.array(before.pooler.dense.kernel))
 
@@ -124,8 +123,7 @@ def test_single_texts_are_read_twice_with_different_dropout(checkpoint, tmp_path
     first, second = np.split(np.array(ContrastiveTuner(run.backbone, 0.05)(run._batch(0), training=True)), 2)
     assert np.abs(first - second).max() > 1e-3
     undropped = save_checkpoint(tmp_path / "undropped")
-    with pytest.raises(ConfigError, match="teaches nothing without dropout"):
-        tune_vectors(undropped, pairs, tmp_path / "y", SHORT)
+    refused("teaches nothing without dropout", tune_vectors, undropped, pairs, tmp_path / "y", SHORT, error=ConfigError)
 
 
 def test_a_folder_with_another_model_or_other_results_is_refused(checkpoint, tmp_path):
@@ -169,10 +167,9 @@ def test_the_command_reads_pairs_and_grades_of_files(checkpoint, tmp_path):
     grades = "\n".join(["sentence1\tsentence2\tscore", *(f"{row.text_a}\t{row.text_b}\t{row.label}"
                         for row in graded_by_word(9)), ""])  # fmt: skip
     (tmp_path / "dev.tsv").write_text(grades, encoding="utf-8")
-    arguments = ["tune-vectors", tmp_path / "pairs.csv", "--column", "text_a=question", "--column", "text_b=answer",
-                 "--model", checkpoint, "--graded", tmp_path / "dev.tsv", "--out", tmp_path / "out"]  # fmt: skip
-    result = CliRunner().invoke(cli, [str(one) for one in arguments], catch_exceptions=False)
-    assert result.exit_code == 0 and "before   spearman" in result.stdout and "epoch 1" in result.stdout
+    told = run("tune-vectors", tmp_path / "pairs.csv", "--column", "text_a=question", "--column", "text_b=answer",
+               "--model", checkpoint, "--graded", tmp_path / "dev.tsv", "--out", tmp_path / "out")  # fmt: skip
+    assert "before   spearman" in told and "epoch 1" in told
 
 
 def test_two_texts_are_a_pair_also_beside_a_column_named_text(tmp_path):
@@ -189,19 +186,14 @@ def test_empty_texts_are_reported_or_skipped_and_a_text_file_has_no_columns(chec
     (tmp_path / "rows.csv").write_text("text_a,text_b\na,b\n ,b\nc,d\n")
     (tmp_path / "rows.txt").write_text("a\nb\n")
     arguments = ["tune-vectors", tmp_path / "rows.csv", "--model", checkpoint, "--out", tmp_path / "out"]
-    result = CliRunner().invoke(cli, [str(one) for one in arguments])
-    told = str(result.exception)
-    assert "rows.csv line 3: a text is empty" in told and "--skip-errors leaves such" in told
-    result = CliRunner().invoke(cli, [str(one) for one in [*arguments, "--skip-errors"]], catch_exceptions=False)
-    assert result.exit_code == 0 and "left out: " in result.output
-    with pytest.raises(DataError, match="a .txt file has no columns; leave out columns"):
-        read_pairs(tmp_path / "rows.txt", {"text": "review"})
+    refused("rows.csv line 3: a text is empty.*--skip-errors leaves such", run, *arguments)
+    assert "left out: " in run(*arguments, "--skip-errors")
+    refused("a .txt file has no columns; leave out columns", read_pairs, tmp_path / "rows.txt", {"text": "review"})
 
 
 def test_files_without_two_pairs_and_wrong_grades_are_refused(checkpoint, tmp_path):
     (tmp_path / "one.txt").write_text("a film\n")
-    with pytest.raises(DataError, match="at least two texts or pairs, got 1"):
-        read_pairs(tmp_path / "one.txt")
+    refused("at least two texts or pairs, got 1", read_pairs, tmp_path / "one.txt")
     (tmp_path / "labelled.csv").write_text("text_a,text_b,label\na,b,entailment\nc,d,neutral\n")
     assert read_pairs(tmp_path / "labelled.csv") == [PairRow("a", "b"), PairRow("c", "d")]
     with pytest.raises(DataError, match="graded pair 1: expected two texts and a number"):
@@ -265,8 +257,7 @@ def test_batches_of_several_lengths_are_tuned_in_parts(checkpoint, tmp_path):
 
 
 def test_parts_that_cannot_be_divided_are_refused(checkpoint, tmp_path):
-    with pytest.raises(ConfigError, match="batch_size 8 cannot be divided into 3 equal parts"):
-        SHORT.replace(accumulation=3)
+    refused("batch_size 8 cannot be divided into 3 equal parts", SHORT.replace, accumulation=3, error=ConfigError)
     with pytest.raises(ConfigError, match="expected at least 8 pairs for 8 parts of a batch, got 6"):
         tune_vectors(checkpoint, pairs_by_word(6), tmp_path / "out", SHORT.replace(accumulation=8))
 
@@ -285,12 +276,8 @@ print(result.epochs[0]["loss"])
 def test_two_devices_give_the_update_of_one(tmp_path):
     checkpoint = save_checkpoint(tmp_path / "model")
     one = tune_vectors(checkpoint, pairs_by_word(32), tmp_path / "one", SHORT.replace(epochs=1, accumulation=2))
-    code = ON_TWO.format(
-        paths=sys.path, checkpoint=str(checkpoint), out=str(tmp_path / "two")
-    )  # fmt: skip
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
-    assert done.returncode == 0, done.stderr
-    assert float(done.stdout.split()[-1]) == pytest.approx(one.epochs[0]["loss"], rel=1e-5)
+    code = ON_TWO.format(paths=sys.path, checkpoint=str(checkpoint), out=str(tmp_path / "two"))
+    assert float(last_line(code, backend="tensorflow")) == pytest.approx(one.epochs[0]["loss"], rel=1e-5)
     expected = load_file(tmp_path / "one/model.safetensors")
     for name, value in load_file(tmp_path / "two/model.safetensors").items():
         np.testing.assert_allclose(value, expected[name], atol=2e-4, err_msg=name)

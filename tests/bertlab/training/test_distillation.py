@@ -229,10 +229,7 @@ def test_what_cannot_be_distilled_is_refused_in_one_line(data, teacher, tmp_path
         ((teacher, "3x8", {"losses": "layers"}), "a number of layers that divides the teacher's 4, got 3"),
         ((teacher, "2x8", {"losses": "layers", "heads": 4}), "the teacher's number of heads, 2, got 4"),
         ((teacher, other, {}), "the teacher's vocabulary of"),
-        (
-            (classifier, "2x8", {}),
-            "a teacher with a masked-language-model head, .* choose a pre-trained model",
-        ),
+        ((classifier, "2x8", {}), "a teacher with a masked-language-model head, .* choose a pre-trained model"),
         ((judge, "2x8", {}), f"of the kind replaced_token_detection; choose its generator {guesser}, losses layers"),
         ((causal, "2x8", {}), "a teacher that fills in masks, got one that reads left to right"),
         ((teacher, causal, {}), "a student that fills in masks, got one that reads left to right"),

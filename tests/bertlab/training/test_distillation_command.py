@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuning_case import TOKENIZER, save_checkpoint, sentences
 from pretraining_case import curve
 from safetensors.numpy import load_file
 
-from bertlab.cli import cli
 from bertlab.data.documents import Document
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -37,28 +36,24 @@ def folder(tmp_path_factory):
     return folder
 
 
-def distill(folder, *words, command="distill"):
-    arguments = [str(folder / word) if (folder / word).exists() else word for word in words]
-    return CliRunner().invoke(cli, [command, *arguments])
+def distill(folder, *words, command="distill", code=0):
+    return run(command, *(folder / word if (folder / word).exists() else word for word in words), code=code)
 
 
 @pytest.mark.slow
 def test_from_a_pre_trained_teacher_to_a_student_of_a_task(folder):
     short = ("--steps", "4", "--interval", "2", "--batch-size", "4", "--no-xla", "--json")
     done = distill(folder, "teacher", "--to", "1x8", "--data", "rows", "--out", str(folder / "student"), *short)
-    assert done.exit_code == 0, done.output
-    last = json.loads(done.stdout.splitlines()[-1])
+    last = json.loads(done.splitlines()[-1])
     assert last["step"] == 4 and {"masked_lm_loss", "soft_targets_loss", "cosine_loss"} <= set(last)
     written = (folder / "student/command.toml").read_text()
     assert 'preset = "published"' in written and "learning-rate = 0.0001" in written and "pre-norm" not in written
 
-    tuned = ["finetune", str(folder / "reviews.csv"), "--model", str(folder / "teacher"), "--validation-share", "0.2"]
-    done = CliRunner().invoke(cli, [*tuned, "--epochs", "1", "--max-length", "16", "--out", str(folder / "tuned")])
-    assert done.exit_code == 0, done.output
+    tuned = ("finetune", folder / "reviews.csv", "--model", folder / "teacher", "--validation-share", "0.2")
+    run(*tuned, "--epochs", "1", "--max-length", "16", "--out", folder / "tuned")
     words = ("--validation-share", "0.2", "--epochs", "1", "--seeds", "2", "--out", str(folder / "distilled"))
     done = distill(folder, "tuned", "reviews.csv", "--to", "student/checkpoint", *words, command="distill-task")
-    assert done.exit_code == 0, done.output
-    assert (folder / "distilled/task.json").exists() and "accuracy" in done.stdout
+    assert (folder / "distilled/task.json").exists() and "accuracy" in done
     assert len(json.loads((folder / "distilled/results.json").read_text())["runs"]) == 2
 
 
@@ -100,8 +95,7 @@ def test_killed_again_and_again_the_same_command_ends_with_the_same_student(fold
     ],
 )
 def test_options_of_the_other_command_are_refused(words, said, folder):
-    done = distill(folder, "teacher", *words, "--out", str(folder / "never"))
-    assert done.exit_code == 2 and said in done.output
+    assert said in distill(folder, "teacher", *words, "--out", str(folder / "never"), code=2)
     assert not (folder / "never").exists()
 
 
@@ -117,12 +111,10 @@ def distill_alone(folder, *words):
 @pytest.mark.exhaustive
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
 def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(folder, tmp_path, losses):
-    words = ("teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6", "--interval", "3",
-             "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
+    words = ("distill", "teacher", "--to", "1x8", "--data", "rows", "--losses", losses, "--steps", "6",
+             "--interval", "3", "--batch-size", "4", "--no-xla", "--dropout", "0", "--validation", "rows")  # fmt: skip
     one, two = (
-        json.loads(
-            distill_alone(folder, "distill", *words, "--devices", devices, "--out", str(tmp_path / devices), "--json")
-        )
+        json.loads(distill_alone(folder, *words, "--devices", devices, "--out", str(tmp_path / devices), "--json"))
         for devices in ("1", "2")
     )
     one, two = ({name: last[name] for name in one if name.endswith("loss")} for last in (one, two))
@@ -134,13 +126,12 @@ def test_two_virtual_devices_have_the_same_losses_as_one_in_the_general_stage(fo
 def test_two_virtual_devices_have_the_same_student_as_one_in_the_task_stage(folder, tmp_path, losses):
     save_checkpoint(tmp_path / "start", num_layers=2, hidden_dropout=0.0, attention_dropout=0.0)
     reviews = (str(folder / "reviews.csv"), "--validation-share", "0.2", "--epochs", "1")
-    tuned = ["finetune", *reviews, "--model", str(tmp_path / "start"), "--max-length", "16"]
-    done = CliRunner().invoke(cli, [*tuned, "--out", str(tmp_path / "tuned")])
-    assert done.exit_code == 0, done.output
+    tuned = tmp_path / "tuned"
+    run("finetune", *reviews, "--model", tmp_path / "start", "--max-length", "16", "--out", tuned)
     found = []
     for devices in ("1", "2"):
         out = tmp_path / f"student-{devices}"
-        distill_alone(folder, "distill-task", str(tmp_path / "tuned"), *reviews, "--to", "1x8", "--losses", losses,
+        distill_alone(folder, "distill-task", str(tuned), *reviews, "--to", "1x8", "--losses", losses,
                       "--batch-size", "4", "--devices", devices, "--out", str(out))  # fmt: skip
         found.append(load_file(next(out.rglob("model.safetensors"))))
     for name, one in found[0].items():

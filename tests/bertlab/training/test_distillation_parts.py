@@ -5,6 +5,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 from pretraining_case import CONFIG
+from refusals import refused
 
 from bertlab import families
 from bertlab.checkpoints.kinds import variables_of
@@ -117,8 +118,7 @@ def test_a_size_is_read_and_a_student_keeps_what_its_teacher_is_like():
     config = student_config(BertConfig.named("mini"), chosen_student("2x128"))
     assert (config.num_layers, config.hidden_size, config.num_heads, config.intermediate_size) == (2, 128, 4, 512)
     assert config.vocab_size == BertConfig.named("mini").vocab_size
-    with pytest.raises(BertLabError, match="expected LAYERSxWIDTH"):
-        chosen_student("2by128")
+    refused("expected LAYERSxWIDTH", chosen_student, "2by128", error=BertLabError)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +131,7 @@ def test_a_size_is_read_and_a_student_keeps_what_its_teacher_is_like():
     ],
 )
 def test_a_student_that_cannot_be_is_refused(size, heads, said):
-    with pytest.raises(BertLabError, match=said):
-        student_config(BertConfig.named("mini"), size, heads)
+    refused(said, student_config, BertConfig.named("mini"), size, heads, error=BertLabError)
 
 
 def test_a_student_as_wide_as_its_teacher_starts_from_its_layers():

@@ -1,6 +1,7 @@
 """Distillation on a task: soft targets of every shape, a teacher's kept outputs, layers, resuming, what is refused."""
 
 import dataclasses
+import functools
 import shutil
 from types import SimpleNamespace
 
@@ -181,18 +182,10 @@ def test_a_student_as_wide_as_its_teacher_starts_from_its_layers(teachers, tmp_p
 
 @pytest.mark.slow
 @pytest.mark.parametrize("losses", ["outputs", "layers"])
-def test_stopped_and_started_again_the_student_has_the_same_bytes(losses, teachers, tmp_path):
-    task, settings = task_of("sentence"), DistillationSettings(losses=losses)
-    arguments = teachers("sentence"), "1x8", task
-    recipe = SHORT.replace(interval=2)
-    distill_task(*arguments, tmp_path / "whole", recipe, settings)
-    with pytest.raises(Killed):
-        distill_task(*arguments, tmp_path / "killed", recipe, settings, callbacks=[killer("on_train_batch_end", 3)])
-    said = []
-    distill_task(*arguments, tmp_path / "killed", recipe, settings, said.append)
-    assert any("resumes from step 2" in line for line in said)
-    ended = [(tmp_path / name / "model.safetensors").read_bytes() for name in ("whole", "killed")]
-    assert ended[0] == ended[1]
+def test_stopped_and_started_again_the_student_has_the_same_bytes(losses, teachers, check_restart):
+    options = dict(recipe=SHORT.replace(interval=2), distillation=DistillationSettings(losses=losses))
+    train = functools.partial(distill_task, teachers("sentence"), "1x8", task_of("sentence"), **options)
+    check_restart(train, killer("on_train_batch_end", 3), "resumes from step 2 of 12")
 
 
 def test_what_a_teacher_cannot_teach_is_refused_in_one_line(teachers, tmp_path):

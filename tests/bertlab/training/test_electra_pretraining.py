@@ -9,6 +9,7 @@ import pytest
 from checkpoint_files import same_weights, weights
 from click.testing import CliRunner
 from pretraining_case import CONFIG, WORDS, check_resuming, make_examples, pretrained, short_recipe
+from refusals import refused
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.fill_mask import fill_mask
@@ -70,8 +71,7 @@ def test_both_are_evaluated_together_and_alike_at_every_batch_size(data, finishe
     assert few == pytest.approx(many, rel=1e-5)
     assert {"masked_lm_perplexity", "replaced_token_loss", "replaced_token_accuracy"} <= few.keys()
     alone = checkpoints.save(models.ReplacedTokenDetector(ELECTRA), tmp_path / "alone")
-    with pytest.raises(CheckpointError, match="expected one in the folder generator"):
-        model_to_evaluate(alone)
+    refused("expected one in the folder generator", model_to_evaluate, alone, error=CheckpointError)
 
 
 @pytest.mark.slow
@@ -163,8 +163,7 @@ def test_a_published_size_goes_by_name_and_takes_vocabulary_length_and_dropout_f
     assert (found.num_layers, found.hidden_size, found.embedding_size) == (12, 256, 128)
     assert (found.vocab_size, found.max_position_embeddings, found.pad_token_id) == (1024, 64, 3)
     assert found.hidden_dropout == found.attention_dropout == 0.05
-    with pytest.raises(ConfigError, match="expected a size .*electra-base.* a checkpoint"):
-        trained_weights("electra-tiny.json")
+    refused("expected a size .*electra-base.* a checkpoint", trained_weights, "electra-tiny.json", error=ConfigError)
 
 
 def test_a_checkpoint_with_the_name_of_a_size_is_not_passed_over(finished, tmp_path, monkeypatch):

@@ -9,11 +9,11 @@ import json
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
+from refusals import refused
 
 from bertlab import checkpoints, families, models
-from bertlab.cli import cli
 from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.predict import Predictor, evaluate
 from bertlab.training.baselines.settings import BaselineSettings
@@ -91,8 +91,8 @@ def test_without_a_model_of_the_family_the_error_shows_how_to_make_one(tmp_path)
         (other, ConfigError, "got .*bert, which is of the family bert; pre-train one with .*elmo-small"),
         (nothing, CheckpointError, "nothing: there is no such folder or checkpoint"),
     ):
-        with pytest.raises(error, match=message):
-            train_baseline("elmo", task_of("tagging"), tmp_path / "out", HEADS, model=model)
+        task = task_of("tagging")
+        refused(message, train_baseline, "elmo", task, tmp_path / "out", HEADS, model=model, error=error)
     assert not (tmp_path / "out").exists()
 
 
@@ -115,10 +115,8 @@ def test_the_command_trains_it_and_refuses_what_has_no_effect(checkpoint, tmp_pa
     (tmp_path / "tone.csv").write_text("\n".join(rows) + "\n", encoding="utf-8")
     command = ["train-baseline", str(tmp_path / "tone.csv"), "--validation-share", "0.25", "--kind", "elmo"]
     command += ["--out", str(tmp_path / "out"), "--epochs", "2"]
-    done = CliRunner().invoke(cli, [*command, "--model", str(checkpoint), "--units", "8"])
-    assert done.exit_code == 0, done.output
+    run(*command, "--model", checkpoint, "--units", "8")
     assert f'model = "{checkpoint}"' in (tmp_path / "out/command.toml").read_text(encoding="utf-8")
-    without = CliRunner().invoke(cli, command)
-    assert isinstance(without.exception, ConfigError) and "elmo-small" in str(without.exception)
-    words = CliRunner().invoke(cli, [*command, "--model", str(checkpoint), "--word-size", "8"])
-    assert words.exit_code == 2 and "--word-size has no effect with --kind elmo" in words.output
+    refused("elmo-small", run, *command, error=ConfigError)
+    words = run(*command, "--model", checkpoint, "--word-size", "8", code=2)
+    assert "--word-size has no effect with --kind elmo" in words

@@ -15,6 +15,7 @@ from finetuning_case import RECIPE, TOKENIZER, save_checkpoint, task_of
 from keras import ops
 from killing import Killed
 from layer_case import CHECKS, LayerCase
+from refusals import refused
 
 from bertlab import checkpoints, families, models
 from bertlab.analysis.vectors import LayerChoice
@@ -34,11 +35,6 @@ from bertlab.training.finetuning import baseline_recipe, finetune, train_baselin
 
 SIZES = FeatureSettings(units=8, head_dropout=0.0)
 HEADS = RECIPE.replace(learning_rate=3e-2, epochs=20)
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("frozen"), num_layers=2)
 
 
 def trained(model, task, out, recipe=HEADS, settings=SIZES, **options):
@@ -68,8 +64,7 @@ def test_layers_are_named_as_in_the_papers_table(text, expected):
     ],
 )
 def test_layers_that_do_not_exist_are_refused(text, error, message):
-    with pytest.raises(error, match=message):
-        layers_of(text, num_layers=6)
+    refused(message, layers_of, text, num_layers=6, error=error)
 
 
 @pytest.mark.parametrize("combine", ["sum", "mean", "concat"])
@@ -283,19 +278,18 @@ def ones(inputs):
 
 
 def test_one_start_at_a_time_fills_a_folder(tmp_path):
-    refused = []
+    turned_away = []
 
     def read(inputs):
         for begin in (vectors_of(100, tmp_path).check, lambda: vectors_of(100, tmp_path).filled(ones)):
-            with pytest.raises(ConfigError, match="another start is filling this folder: wait for it or use another"):
-                begin()
-            refused.append(begin)
+            refused("another start is filling this folder: wait for it or use another", begin, error=ConfigError)
+            turned_away.append(begin)
         return ones(inputs)
 
     vectors_of(100, tmp_path).filled(read)
     vectors_of(100, tmp_path).check()
     array = np.load(tmp_path / "train.npy")
-    assert len(refused) == 8 and array.shape == (600, 4) and (array == 1).all()
+    assert len(turned_away) == 8 and array.shape == (600, 4) and (array == 1).all()
 
 
 @pytest.mark.parametrize("name", ["train.npy", "train.partial.npy"])
@@ -311,8 +305,7 @@ def test_a_part_that_is_there_needs_no_more_disk_space(tmp_path, monkeypatch):
         vectors_of(2000, tmp_path).filled(killed_at(60, ones))  # 2000 x 6 x 4 numbers: 188 KiB
     monkeypatch.setattr(shutil, "disk_usage", lambda path: type("usage", (), {"free": 100_000}))
     vectors_of(2000, tmp_path).check()
-    with pytest.raises(ConfigError, match="the vectors take"):
-        vectors_of(2000, tmp_path / "new").check()
+    refused("the vectors take", vectors_of(2000, tmp_path / "new").check, error=ConfigError)
 
 
 def test_a_disk_that_is_too_small_is_one_clear_line(checkpoint, tmp_path, monkeypatch):
@@ -334,8 +327,7 @@ def test_a_disk_that_is_too_small_is_one_clear_line(checkpoint, tmp_path, monkey
     ],
 )
 def test_what_features_cannot_do_is_one_clear_line(shape, changes, message, checkpoint, tmp_path):
-    with pytest.raises(ConfigError, match=message):
-        trained(checkpoint, task_of(shape), tmp_path / "out", HEADS.replace(**changes))
+    refused(message, trained, checkpoint, task_of(shape), tmp_path / "out", HEADS.replace(**changes), error=ConfigError)
     assert not (tmp_path / "out").exists()
 
 
@@ -343,8 +335,7 @@ def test_a_model_in_the_folder_is_not_replaced(checkpoint, tmp_path):
     out, inside = tmp_path / "out", save_checkpoint(tmp_path / "out" / "encoder", num_layers=2)
     before = {file: file.read_bytes() for file in inside.iterdir()}
     for model, what in [(checkpoint, "a model but no ../features.json"), (inside, "the model to start from")]:
-        with pytest.raises(ConfigError, match=f"out/encoder: holds {what}"):
-            trained(model, task_of("sentence"), out)
+        refused(f"out/encoder: holds {what}", trained, model, task_of("sentence"), out, error=ConfigError)
     assert list(out.iterdir()) == [inside] and before == {file: file.read_bytes() for file in inside.iterdir()}
     for name in ("features.json", "baseline.json"):
         save_baseline(head_of("linear", "sum"), tmp_path / name)

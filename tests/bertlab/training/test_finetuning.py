@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, finetuned, of_two_lengths, save_checkpoint, sentences, task_of
 from killing import Killed
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.cli.finetune import finetune as command
-from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError
 from bertlab.data.tasks.features import encode_rows
 from bertlab.data.tasks.load import load_task
 from bertlab.data.tasks.rows import SentenceRow, TaskData
@@ -55,8 +56,7 @@ def test_the_published_grid_has_eighteen_settings_and_each_keeps_the_rest_of_the
      ({"batch_size": 16}, "expected some values"), ({"epochs": "23"}, "expected some values")],
 )  # fmt: skip
 def test_an_axis_that_would_mix_runs_up_is_refused(axes, told):
-    with pytest.raises(ConfigError, match=told):
-        Recipe().grid(axes)
+    refused(told, Recipe().grid, axes, error=ConfigError)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +64,7 @@ def test_an_axis_that_would_mix_runs_up_is_refused(axes, told):
               {"class_weights": "even"}, {"warmup_share": 1.0}, {"learning_rate": 0.0}],
 )  # fmt: skip
 def test_a_recipe_that_makes_no_sense_is_refused(wrong):
-    with pytest.raises(ConfigError, match=next(iter(wrong))):
-        Recipe(**wrong)
+    refused(next(iter(wrong)), Recipe, **wrong, error=ConfigError)
 
 
 def test_settings_are_read_without_a_backend():
@@ -227,8 +226,7 @@ def test_frozen_layers_stay_as_they_are_and_too_many_are_refused():
     paths = {v.path for v in model.trainable_variables}
     assert not [path for path in paths if "embeddings" in path or "layer_0" in path]
     assert [path for path in paths if "layer_1" in path]
-    with pytest.raises(ConfigError, match="between 0 and the model's 2, not 3"):
-        freeze(model, 3)
+    refused("between 0 and the model's 2, not 3", freeze, model, 3, error=ConfigError)
 
 
 # --- runs ---
@@ -359,8 +357,7 @@ def test_early_stopping_keeps_the_best_epoch(checkpoint, tmp_path):
 
 def test_a_task_without_rows_to_judge_on_is_refused_with_advice(checkpoint, tmp_path):
     task = dataclasses.replace(task_of("sentence"), validation=())
-    with pytest.raises(DataError, match="validation_share"):
-        finetuned(checkpoint, task, tmp_path)
+    refused("validation_share", finetuned, checkpoint, task, tmp_path)
 
 
 def test_the_best_run_is_the_best_seed_of_the_setting_with_the_best_mean():

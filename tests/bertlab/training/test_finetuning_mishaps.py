@@ -21,11 +21,6 @@ SHORT = dataclasses.replace(RECIPE, epochs=1)
 TOO_HIGH = 1e38  # a learning rate with which weights overflow
 
 
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("mishaps") / "pretrained", num_layers=2)
-
-
 def strict_json(path):
     """Read as other languages read it: NaN and Infinity are errors."""
 

@@ -6,11 +6,11 @@ import json
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
 from finetuned_models import TOKENIZER, info_of, model_of, predictor_of
 from finetuning_case import RECIPE, finetuned, save_checkpoint, task_of
+from refusals import refused
 
-from bertlab.cli import cli
 from bertlab.common.errors import DataError
 from bertlab.data.tasks.class_report import averages, calibration, class_scores, confusion_counts
 from bertlab.data.tasks.rows import MultipleChoiceRow, PairRow, QuestionRow, SentenceRow, TaggingRow
@@ -106,8 +106,7 @@ def test_labels_of_a_row_are_judged_one_by_one():
 
 def test_rows_without_labels_are_refused_with_their_number():
     rows = [*ROWS["sentence"], SentenceRow("a film")]
-    with pytest.raises(DataError, match="1 of 7 rows have no label, the first is row 7"):
-        evaluate(predictor_of("sentence"), rows)
+    refused("1 of 7 rows have no label, the first is row 7", evaluate, predictor_of("sentence"), rows)
 
 
 # --- from the shell ---
@@ -120,25 +119,21 @@ def tuned(tmp_path_factory):
     return folder
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli, ["evaluate", *map(str, arguments)])
-
-
 def test_the_command_judges_a_file_with_ones_own_columns(tuned, tmp_path):
     names = info_of("sentence").labels
     lines = ["review,tone", *(f"{row.text},{names[row.label]}" for row in ROWS["sentence"])]
     (tmp_path / "rows.csv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     columns = ("--column", "text=review", "--column", "label=tone")
-    result = run(tuned, tmp_path / "rows.csv", *columns, "--out", tmp_path / "judged")
-    assert result.exit_code == 0, result.output
+    told = run("evaluate", tuned, tmp_path / "rows.csv", *columns, "--out", tmp_path / "judged")
     expected = evaluate(predictor_of("sentence"), ROWS["sentence"])
-    assert expected.report() in result.output
+    assert expected.report() in told
     assert {path.name for path in (tmp_path / "judged").iterdir()} == {
         "evaluation.json", "report.txt", "predictions.csv", "confusion.png", "calibration.png",
     }  # fmt: skip
-    printed = json.loads(run(tuned, tmp_path / "rows.csv", *columns, "--json").output)
+    printed = json.loads(run("evaluate", tuned, tmp_path / "rows.csv", *columns, "--json"))
     assert printed == expected.to_dict()
-    assert json.loads(run(tuned, tmp_path / "rows.csv", *columns, "--rows", 2, "--json").output)["rows"] == 2
+    fewer = json.loads(run("evaluate", tuned, tmp_path / "rows.csv", *columns, "--rows", 2, "--json"))
+    assert fewer["rows"] == 2
 
 
 def test_a_folder_of_another_command_is_refused_and_ones_own_is_written_again(tmp_path):
@@ -165,8 +160,7 @@ def test_a_label_that_the_model_does_not_know_and_a_task_with_other_labels_are_r
         load_labelled("rte", info_of("sentence"), data_dir=tmp_path)
     several = dataclasses.replace(info_of("sentence"), multi_label=True)
     (tmp_path / "rows.csv").write_text("text,label\na film,negative\n", encoding="utf-8")
-    with pytest.raises(DataError, match="label_separator"):
-        load_labelled(tmp_path / "rows.csv", several)
+    refused("label_separator", load_labelled, tmp_path / "rows.csv", several)
 
 
 @pytest.mark.parametrize(
@@ -175,8 +169,7 @@ def test_a_label_that_the_model_does_not_know_and_a_task_with_other_labels_are_r
      (("m", "--data", "d", "--split", "test"), "need ROWS"), (("m", "--data", "d", "--column", "text=a"), "need ROWS")],
 )  # fmt: skip
 def test_examples_and_rows_exclude_each_other(arguments, told):
-    result = run(*arguments)
-    assert result.exit_code == 2 and told in result.output
+    assert told in run("evaluate", *arguments, code=2)
 
 
 # --- the test split of a fine-tuning ---

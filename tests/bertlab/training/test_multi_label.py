@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 from finetuning_case import RECIPE, TOKENIZER, finetuned, save_checkpoint
+from refusals import refused
 
 from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
@@ -49,8 +50,7 @@ def test_a_separator_splits_a_cell_and_an_empty_cell_has_no_label(tmp_path):
 def test_an_empty_label_without_a_separator_is_refused_with_the_option_for_several_labels(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_text('text,label\na,"x,y"\nb,\n', encoding="utf-8")
-    with pytest.raises(DataError, match="'label' is empty; .*any number of labels, give label_separator=','"):
-        load_task(path)
+    refused("'label' is empty; .*any number of labels, give label_separator=','", load_task, path)
 
 
 def test_lists_are_several_labels_without_being_asked_for(tmp_path):
@@ -71,12 +71,9 @@ def test_declared_labels_may_be_given_by_index_and_unknown_ones_are_named(tmp_pa
 def test_what_cannot_have_several_labels_is_refused(tmp_path):
     path = csv_of(tmp_path / "a.csv", "1", "2")
     for options in ({"labels": ()}, {"label_separator": ""}):
-        with pytest.raises(DataError, match="is for sentences and pairs with classes"):
-            load_task(path, **{"label_separator": ","} | options)
-    with pytest.raises(DataError, match="no training row has a label"):
-        load_task(csv_of(tmp_path / "b.csv", "", ""), label_separator=",")
-    with pytest.raises(DataError, match="leave out label_separator"):
-        load_task("package", label_separator=",")
+        refused("is for sentences and pairs with classes", load_task, path, **{"label_separator": ","} | options)
+    refused("no training row has a label", load_task, csv_of(tmp_path / "b.csv", "", ""), label_separator=",")
+    refused("leave out label_separator", load_task, "package", label_separator=",")
 
 
 def test_the_rows_are_shown_with_all_their_labels(tmp_path):
@@ -149,6 +146,5 @@ def test_without_task_json_the_problem_type_of_config_json_decides(trained):
 
 
 def test_balanced_weights_need_one_class_per_row():
-    with pytest.raises(ConfigError, match="one number per label"):
-        class_weights(task(), Recipe(class_weights="balanced"))
+    refused("one number per label", class_weights, task(), Recipe(class_weights="balanced"), error=ConfigError)
     assert class_weights(task(), Recipe(class_weights=(1.0, 2.0, 3.0))).tolist() == [1, 2, 3]

@@ -1,12 +1,15 @@
 """Several tasks on one encoder: what a head reads, which batches are drawn, resuming, and using the folder."""
 
+import functools
 import json
 
 import numpy as np
 import pytest
+from bertlab_command import run
 from click.testing import CliRunner
 from finetuning_case import CONFIG, RECIPE, TOKENIZER, of_two_lengths, save_checkpoint, task_of
-from killing import Killed, killer_after
+from killing import killer_after
+from refusals import refused
 from safetensors.numpy import load_file
 
 from bertlab import checkpoints
@@ -23,11 +26,6 @@ from bertlab.training.runs import loop
 
 FAMILIES = ("bert", "albert", "modernbert", "xlnet")
 INPUTS = {"input_ids": np.array([[2, 7, 4, 3], [2, 9, 3, 0]]), "attention_mask": np.array([[1, 1, 1, 1], [1, 1, 1, 0]])}
-
-
-@pytest.fixture(scope="module")
-def checkpoint(tmp_path_factory):
-    return save_checkpoint(tmp_path_factory.mktemp("multi-task") / "pretrained", num_layers=2)
 
 
 def trained(checkpoint, out, recipe=RECIPE, shapes=("sentence", "tagging"), layers=None, **options):
@@ -94,8 +92,7 @@ def test_all_shapes_have_one_backbone_and_a_head_each():
     ({"tags": {"kind": "token_classification", "depth": 2}}, "a layer from 1 to 1"),
 ])  # fmt: skip
 def test_a_model_that_cannot_be_is_refused(tasks, told):
-    with pytest.raises(ConfigError, match=told):
-        MultiTaskModel(CONFIG, tasks)
+    refused(told, MultiTaskModel, CONFIG, tasks, error=ConfigError)
 
 
 # --- the batches ---
@@ -183,20 +180,13 @@ def test_a_task_must_be_chosen_of_those_in_the_folder(finished, task):
 
 
 @pytest.mark.slow
-def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path):
+def test_a_killed_run_resumes_and_ends_with_the_same_bytes(tmp_path, check_restart):
     checkpoint = save_checkpoint(tmp_path / "pretrained", num_layers=2, hidden_dropout=0.1)
-
-    recipe = RECIPE.replace(interval=5, epochs=2, task_sampling=0.5)
-    whole = trained(checkpoint, tmp_path / "whole", recipe)
-    out, said = tmp_path / "parts", []
-    with pytest.raises(Killed):
-        trained(checkpoint, out, recipe, callbacks=[killer_after(17)], say=said.append)
-    again = trained(checkpoint, out, recipe, say=said.append)
-    assert "resumes from step 15 of 24" in said  # in the second epoch
-    assert (out / "bertlab.safetensors").read_bytes() == (tmp_path / "whole" / "bertlab.safetensors").read_bytes()
+    train = functools.partial(trained, checkpoint, recipe=RECIPE.replace(interval=5, epochs=2, task_sampling=0.5))
+    told = "resumes from step 15 of 24"  # in the second epoch
+    whole, again = check_restart(train, killer_after(17), told, "bertlab.safetensors")
     assert again.best.epochs == whole.best.epochs and again.dev == whole.dev
-    with pytest.raises(ConfigError, match="layers.cities was 1, is 2"):
-        trained(checkpoint, out, recipe, layers={"cities": 2})
+    refused("layers.cities was 1, is 2", train, tmp_path / "parts", layers={"cities": 2}, error=ConfigError)
 
 
 @pytest.mark.slow
@@ -263,10 +253,6 @@ def test_tasks_that_balanced_class_weights_are_not_for_are_named():
 # --- the commands ---
 
 
-def bertlab(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
 def conll_of(task):
     rows = (zip(row.words, row.tags) for row in task.train)
     return "\n\n".join("\n".join(f"{word} {task.labels[tag]}" for word, tag in row) for row in rows) + "\n"
@@ -275,13 +261,11 @@ def conll_of(task):
 def test_the_commands_use_one_task_of_a_folder(finished, tmp_path):
     out, _ = finished
     (tmp_path / "cities.conll").write_text(conll_of(task_of("tagging")), encoding="utf-8")
-    judged = bertlab("evaluate", out, tmp_path / "cities.conll", "--task", "cities", "--json")
-    assert json.loads(judged.output)["metrics"]["f1"] > 0.9
+    judged = run("evaluate", out, tmp_path / "cities.conll", "--task", "cities", "--json")
+    assert json.loads(judged)["metrics"]["f1"] > 0.9
     (tmp_path / "lines.txt").write_text("film was in paris\n", encoding="utf-8")
-    predicted = bertlab("predict", out, tmp_path / "lines.txt", "--task", "cities")
-    assert predicted.output == "film was in paris/B-CITY\n"
-    refused = bertlab("predict", out, tmp_path / "lines.txt")
-    assert refused.exit_code != 0 and "choose one with --task NAME" in str(refused.exception)
+    assert run("predict", out, tmp_path / "lines.txt", "--task", "cities") == "film was in paris/B-CITY\n"
+    refused("choose one with --task NAME", run, "predict", out, tmp_path / "lines.txt", error=CheckpointError)
 
 
 @pytest.mark.exhaustive
@@ -290,15 +274,13 @@ def test_the_command_trains_on_files_and_its_settings_repeat_it(checkpoint, tmp_
     (tmp_path / "cities.conll").write_text(conll_of(task_of("tagging")), encoding="utf-8")
     lines = [f"{row.text},{('bad', 'good')[row.label]}" for row in task_of("sentence").train]
     (tmp_path / "tone.csv").write_text("\n".join(["review,tone", *lines]) + "\n", encoding="utf-8")
-    done = bertlab(
+    done = run(
         "finetune-tasks", "tone.csv", "cities.conll", "--column", "text=review", "--column", "label=tone",
         "--validation-share", "0.2", "--task-layer", "cities=1", "--model", checkpoint, "--out", "out",
         "--max-length", "16", "--batch-size", "8", "--epochs", "2", "--learning-rate", "2e-2",
     )  # fmt: skip
-    assert done.exit_code == 0, done.output
-    assert "in tasks/ each task's predictions/" in done.output
-    again = bertlab("finetune-tasks", "--config", "out/command.toml", "--out", "again")
-    assert again.exit_code == 0, again.output
+    assert "in tasks/ each task's predictions/" in done
+    run("finetune-tasks", "--config", "out/command.toml", "--out", "again")
     weights = [(tmp_path / folder / "bertlab.safetensors").read_bytes() for folder in ("out", "again")]
     assert weights[0] == weights[1]
 
@@ -312,10 +294,10 @@ def test_a_data_dir_is_for_the_published_tasks_among_several(tmp_path, monkeypat
     (tmp_path / "cities.conll").write_text(conll_of(task_of("tagging")), encoding="utf-8")
     common = ("--data-dir", ".", "--validation-share", "0.2", "--model", "none", "--out", "out")
     for first, other in (("cities.conll", "sst2"), ("sst2", "cities.conll")):
-        read = bertlab("finetune-tasks", first, other, *common)
+        read = CliRunner().invoke(cli, ["finetune-tasks", first, other, *common])
         assert "sst2: sentence" in read.output and "cities: tagging" in read.output  # the model is asked for afterwards
-    refused = bertlab("finetune-tasks", "cities.conll", "pairs", *common)
-    assert "no published task 'cities.conll'; --data-dir is for" in str(refused.exception)
+    told = "no published task 'cities.conll'; --data-dir is for"
+    refused(told, run, "finetune-tasks", "cities.conll", "pairs", *common)
 
 
 @pytest.mark.parametrize(("options", "told"), [
@@ -323,5 +305,4 @@ def test_a_data_dir_is_for_the_published_tasks_among_several(tmp_path, monkeypat
     (("pairs", "--task-layer", "cities"), "expected TASK=LAYER, such as"),
 ])  # fmt: skip
 def test_options_of_several_tasks_that_do_not_fit_are_refused(tmp_path, options, told):
-    refused = bertlab("finetune-tasks", "package", "--out", tmp_path / "out", *options)
-    assert refused.exit_code == 2 and told in refused.output
+    assert told in run("finetune-tasks", "package", "--out", tmp_path / "out", *options, code=2)

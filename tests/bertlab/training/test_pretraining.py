@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 import tensorflow as tf
 from pretraining_case import CONFIG, WORDS, documents, make_examples
+from refusals import refused
 
 from bertlab import checkpoints
 from bertlab.analysis.fill_mask import fill_mask
-from bertlab.common.errors import CheckpointError, ConfigError, DataError
+from bertlab.common.errors import CheckpointError, ConfigError
 from bertlab.data.pretraining.make import make_data
 from bertlab.data.pretraining.records import ExampleFiles
 from bertlab.data.pretraining.settings import ExampleSettings
@@ -77,8 +78,7 @@ def test_phases_are_whole_intervals_and_nine_to_one():
     ],
 )
 def test_a_recipe_that_cannot_be_followed_is_refused(change, message):
-    with pytest.raises(ConfigError, match=message):
-        settings(**change)
+    refused(message, settings, **change, error=ConfigError)
 
 
 def test_one_update_reads_as_many_tokens_of_short_rows_as_of_long_ones():
@@ -95,8 +95,7 @@ def test_a_size_is_shaped_by_the_recipe_and_a_config_is_taken_as_it_is():
     assert mini.pre_norm and mini.hidden_dropout == 0
     assert mini.initializer_range == pytest.approx(0.02 * math.sqrt(3))
     assert model_config(CONFIG, preset("small"), pieces=10, longest=16) is CONFIG
-    with pytest.raises(ConfigError, match="huge: expected a size"):
-        trained_weights("huge")
+    refused("huge: expected a size", trained_weights, "huge", error=ConfigError)
 
 
 def test_a_vocabulary_may_have_its_padding_elsewhere(tmp_path):
@@ -169,12 +168,12 @@ def test_another_run_is_refused_in_the_same_folder_and_the_difference_is_named(d
     folder, _ = finished
     sources, held_out = [data / "short", data / "long"], data / "held-out"
     PretrainingRun(CONFIG, sources, folder, settings(keep=5), held_out)  # the number of kept states changes no metric
-    with pytest.raises(ConfigError, match=r"settings\.learning_rate was 0\.005, is 0\.001"):
-        PretrainingRun(CONFIG, sources, folder, settings(learning_rate=1e-3), held_out)
-    with pytest.raises(ConfigError, match=r"model\.num_layers was 1, is 2"):
-        PretrainingRun(CONFIG.replace(num_layers=2), sources, folder, settings(), held_out)
-    with pytest.raises(ConfigError, match=r"data\.2 was .*, is None"):
-        PretrainingRun(CONFIG, sources[:1], folder, settings(), held_out)
+    for told, model, its_sources, recipe in (
+        (r"settings\.learning_rate was 0\.005, is 0\.001", CONFIG, sources, settings(learning_rate=1e-3)),
+        (r"model\.num_layers was 1, is 2", CONFIG.replace(num_layers=2), sources, settings()),
+        (r"data\.2 was .*, is None", CONFIG, sources[:1], settings()),
+    ):
+        refused(told, PretrainingRun, model, its_sources, folder, recipe, held_out, error=ConfigError)
 
 
 def test_the_identity_of_a_run_is_written_down(finished):
@@ -187,11 +186,10 @@ def test_the_identity_of_a_run_is_written_down(finished):
 
 @pytest.mark.slow
 def test_a_run_that_ended_before_it_kept_anything_does_not_bind_the_next_one(data, tmp_path):
-    first = PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
-    (tmp_path / "run.json").write_text(json.dumps(first.identity()))
+    arguments = CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0)
+    (tmp_path / "run.json").write_text(json.dumps(PretrainingRun(*arguments).identity()))
     assert len(pretrain(CONFIG, [data / "long"], tmp_path, settings(steps=4))) == 1
-    with pytest.raises(ConfigError, match="was started with other settings"):
-        PretrainingRun(CONFIG, [data / "long"], tmp_path, settings(learning_rate=1.0))
+    refused("was started with other settings", PretrainingRun, *arguments, error=ConfigError)
 
 
 def test_figures_that_a_kill_left_behind_are_written_by_the_next_call(data, finished, tmp_path):
@@ -230,28 +228,28 @@ def test_the_checkpoint_may_be_the_mean_of_the_last_states(data, finished, tmp_p
         np.testing.assert_array_equal(last, variable)
 
     states[0].unlink()
-    with pytest.raises(CheckpointError, match="expected the last 2 states for their mean, got 1"):
-        run.train(say=[].append)
+    refused("expected the last 2 states for their mean, got 1", run.train, say=[].append, error=CheckpointError)
 
 
 def test_a_mean_with_states_from_before_the_last_phase_is_refused(data, tmp_path):
     sources = [data / "short", data / "long"]
-    with pytest.raises(ConfigError, match="expected at most 1, the number of states that the last phase of 4 steps"):
-        PretrainingRun(CONFIG, sources, tmp_path, settings(average_states=2))
     PretrainingRun(CONFIG, sources[:1], tmp_path, settings(average_states=3))
-    with pytest.raises(ConfigError, match="expected at most 3, the number of states"):
-        PretrainingRun(CONFIG, sources[:1], tmp_path, settings(average_states=4))
+    for its_sources, states, told in (
+        (sources, 2, "expected at most 1, the number of states that the last phase of 4 steps"),
+        (sources[:1], 4, "expected at most 3, the number of states"),
+    ):
+        recipe = settings(average_states=states)
+        refused(told, PretrainingRun, CONFIG, its_sources, tmp_path, recipe, error=ConfigError)
 
 
 def test_data_that_does_not_fit_is_refused(data, tmp_path):
     narrow, few = CONFIG.replace(max_position_embeddings=16), CONFIG.replace(vocab_size=10)
-    with pytest.raises(DataError, match="no data"):
-        PretrainingRun(CONFIG, [], tmp_path, settings())
+    refused("no data", PretrainingRun, CONFIG, [], tmp_path, settings())
     for sources, held_out in (([data / "long"], None), ([data / "short"], data / "held-out")):
-        with pytest.raises(DataError, match="rows of 32 tokens, but the model has 16 positions"):
-            PretrainingRun(narrow, sources, tmp_path, settings(), held_out)
-    with pytest.raises(DataError, match="a vocabulary of .* the model has 10: .* a larger vocab_size"):
-        PretrainingRun(few, [data / "long"], tmp_path, settings())
+        told = "rows of 32 tokens, but the model has 16 positions"
+        refused(told, PretrainingRun, narrow, sources, tmp_path, settings(), held_out)
+    told = "a vocabulary of .* the model has 10: .* a larger vocab_size"
+    refused(told, PretrainingRun, few, [data / "long"], tmp_path, settings())
 
 
 def test_dynamic_masking_follows_the_recipe_and_shifted_rows_their_seed(data, tmp_path):
@@ -304,31 +302,27 @@ def test_a_head_that_the_checkpoint_lacks_starts_with_random_weights_and_is_name
 
 
 def test_a_checkpoint_that_cannot_be_gone_on_with_is_refused(data, finished, tmp_path):
-    with pytest.raises(ConfigError, match="exists or a checkpoint$"):
-        PretrainingRun(tmp_path / "nowhere.json", [data / "long"], tmp_path / "run", settings())
-    with pytest.raises(ConfigError, match="exists or a checkpoint .*no such folder"):
-        PretrainingRun(tmp_path / "nowhere", [data / "long"], tmp_path / "run", settings())
+    def start(name):
+        return PretrainingRun(tmp_path / name, [data / "long"], tmp_path / "run", settings())
 
+    refused("exists or a checkpoint$", start, "nowhere.json", error=ConfigError)
+    refused("exists or a checkpoint .*no such folder", start, "nowhere", error=ConfigError)
     (tmp_path / "empty").mkdir()
-    with pytest.raises(CheckpointError, match="no checkpoint here"):
-        PretrainingRun(tmp_path / "empty", [data / "long"], tmp_path / "run", settings())
+    refused("no checkpoint here", start, "empty", error=CheckpointError)
 
     tokenizer = ExampleFiles(data / "long").tokenizer
     other = WordPieceTokenizer(Vocabulary([*tokenizer.vocabulary.pieces[:-1], "other"]))
     model = checkpoints.load(finished[0] / "checkpoint", "pretraining")
     checkpoints.save(model, tmp_path / "other tokens", other)
-    with pytest.raises(DataError, match="expected the vocabulary of .*other tokens, got another"):
-        PretrainingRun(tmp_path / "other tokens", [data / "long"], tmp_path / "run", settings())
+    refused("expected the vocabulary of .*other tokens, got another", start, "other tokens")
     checkpoints.save(model, tmp_path / "cased", WordPieceTokenizer(tokenizer.vocabulary, lowercase=False))
-    with pytest.raises(DataError, match="make it again with --cased"):
-        PretrainingRun(tmp_path / "cased", [data / "long"], tmp_path / "run", settings())
+    refused("make it again with --cased", start, "cased")
 
     checkpoints.save(model, tmp_path / "first", tokenizer)
-    pretrain_once = PretrainingRun(tmp_path / "first", [data / "long"], tmp_path / "run", settings())
-    (pretrain_once.folder / "states").mkdir(parents=True)
-    (pretrain_once.folder / "states/state-00000004.safetensors").touch()
-    (pretrain_once.folder / "run.json").write_text(json.dumps(pretrain_once.identity()))
+    first = start("first")
+    (first.folder / "states").mkdir(parents=True)
+    (first.folder / "states/state-00000004.safetensors").touch()
+    (first.folder / "run.json").write_text(json.dumps(first.identity()))
     model.backbone.embeddings.token.embeddings.assign(model.backbone.embeddings.token.embeddings * 2)
     checkpoints.save(model, tmp_path / "second", tokenizer)
-    with pytest.raises(ConfigError, match=r"start\.sha256"):
-        PretrainingRun(tmp_path / "second", [data / "long"], tmp_path / "run", settings())
+    refused(r"start\.sha256", start, "second", error=ConfigError)

@@ -3,7 +3,6 @@
 import math
 import os
 import resource
-import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -11,7 +10,9 @@ import keras
 import numpy as np
 import pytest
 import tensorflow as tf
+from other_backends import last_line
 from pretraining_case import CONFIG, make_examples
+from refusals import refused
 from test_training import examples, new_trainer
 
 from bertlab.common.errors import CheckpointError, DataError, TrainingError
@@ -88,13 +89,10 @@ def test_short_intervals_update_the_metrics_and_seldom_draw_the_curve(tmp_path, 
 def test_a_file_that_is_not_a_metrics_file_is_refused_by_line(tmp_path):
     path = tmp_path / "metrics.csv"
     path.write_text("# a comment\nstep,loss\n1,2.5\n2,x\n")
-    with pytest.raises(DataError, match=r"metrics\.csv line 4: expected a number"):
-        read_metrics(path)
+    refused(r"metrics\.csv line 4: expected a number", read_metrics, path)
     path.write_text("loss\n1\n")
-    with pytest.raises(DataError, match="line 1: expected a header with a column 'step'"):
-        read_metrics(path)
-    with pytest.raises(DataError, match="cannot be read"):
-        read_metrics(tmp_path / "none")
+    refused("line 1: expected a header with a column 'step'", read_metrics, path)
+    refused("cannot be read", read_metrics, tmp_path / "none")
 
 
 # --- the alarm ---
@@ -117,8 +115,7 @@ def judged(loss, epoch, *earlier, rising=True):
 
 def test_a_loss_that_rises_stops_the_run():
     judged(4.0, 1, 3.0)
-    with pytest.raises(TrainingError, match=r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10"):
-        judged(4.8, 1, 3.0)
+    refused(r"steps 11 to 20 .*risen to 4\.80 from 3\.00.*state of step 10", judged, 4.8, 1, 3.0, error=TrainingError)
 
 
 def test_a_phase_on_harder_rows_is_compared_with_itself_alone():
@@ -129,8 +126,7 @@ def test_a_phase_on_harder_rows_is_compared_with_itself_alone():
 
 
 def test_a_phase_that_begins_worse_than_blind_is_stopped_with_the_way_past_it():
-    with pytest.raises(TrainingError, match=r"risen to 9\.00 from 2\.00, .* use --no-divergence-check"):
-        judged(9.0, 2, 4.0, 2.0)
+    refused(r"risen to 9\.00 from 2\.00, .* use --no-divergence-check", judged, 9.0, 2, 4.0, 2.0, error=TrainingError)
 
 
 def test_the_check_of_a_rise_can_be_turned_off_but_not_that_of_a_number():
@@ -174,12 +170,9 @@ with data_parallel(2):
 
 @pytest.mark.exhaustive
 @pytest.mark.parametrize(("row", "bundle"), [(1, 7), (6, 8)])  # the last step of a bundle, and one in its middle
-def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle, tmp_path):
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-c", TWO_DEVICES, str(row), str(bundle)]
-    done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr[-2000:]
-    assert done.stdout.splitlines()[-1] == "bad step 7"
+def test_the_step_that_spoilt_one_device_of_two_is_named(row, bundle):
+    path = os.pathsep.join(sys.path)
+    assert last_line(TWO_DEVICES, row, bundle, backend="tensorflow", PYTHONPATH=path) == "bad step 7"
 
 
 # --- a backend's errors ---

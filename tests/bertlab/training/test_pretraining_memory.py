@@ -41,42 +41,34 @@ def machine(tmp_path, monkeypatch):
     return has
 
 
-def test_what_this_process_holds_of_a_card_counts_as_free(machine):
-    machine(CARDS, [f"{os.getpid()}, GPU-aaa, 60000", "1, GPU-aaa, 19000", f"{os.getpid()}, GPU-bbb, 10000"])
-    assert available_memory() == 61000 * MIB
+OWN = [f"{os.getpid()}, GPU-aaa, 60000", "1, GPU-aaa, 19000", f"{os.getpid()}, GPU-bbb, 10000"]
 
 
-def test_where_no_program_is_listed_the_whole_card_is_the_limit(machine):
-    machine(CARDS, [])
-    assert available_memory() == 80000 * MIB
-
-
-@pytest.mark.parametrize(
-    ("visible", "expected"),
-    [("1", 70000), ("GPU-bb", 70000), ("1,0", 70000), ("GPU-aaa", 1000), ("0,7,1", 1000)],
-)
-def test_the_first_card_that_the_run_can_see_is_asked(machine, monkeypatch, visible, expected):
-    machine(CARDS, ["1, GPU-aaa, 79000", "1, GPU-bbb, 10000"])
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+@pytest.mark.parametrize(("programs", "expected"), [(OWN, 61000), ([], 80000)])
+def test_what_this_process_holds_of_a_card_counts_as_free_and_where_no_program_is_listed_all(
+    machine, programs, expected
+):
+    machine(CARDS, programs)
     assert available_memory() == expected * MIB
 
 
-def test_of_several_cards_the_fullest_decides(machine, monkeypatch):
+@pytest.mark.parametrize(
+    ("visible", "devices", "expected"),
+    [("1", 1, 70000), ("GPU-bb", 1, 70000), ("1,0", 1, 70000), ("GPU-aaa", 1, 1000), ("0,7,1", 1, 1000),
+     ("1,0", 2, 1000)],
+)  # fmt: skip
+def test_the_first_card_that_the_run_can_see_is_asked_or_of_several_the_fullest(
+    machine, monkeypatch, visible, devices, expected
+):
     machine(CARDS, ["1, GPU-aaa, 79000", "1, GPU-bbb, 10000"])
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "1,0")
-    assert available_memory(devices=2) == 1000 * MIB
-
-
-@pytest.mark.parametrize("visible", ["", "-1"])
-def test_cards_that_are_hidden_are_no_cards(machine, monkeypatch, visible):
-    machine(CARDS)
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
-    monkeypatch.setattr(memory, "_free_on_machine", lambda: 3 * GIB)
-    assert available_memory() == 3 * GIB
+    assert available_memory(devices) == expected * MIB
 
 
-def test_a_card_without_memory_of_its_own_leaves_the_machine_to_tell(machine, monkeypatch):
-    machine(["0, GPU-aaa, [N/A], [N/A]"])
+@pytest.mark.parametrize(("cards", "visible"), [(CARDS, ""), (CARDS, "-1"), (["0, GPU-aaa, [N/A], [N/A]"], "0")])
+def test_hidden_cards_and_one_without_memory_of_its_own_leave_the_machine_to_tell(machine, monkeypatch, cards, visible):
+    machine(cards)
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
     monkeypatch.setattr(memory, "_free_on_machine", lambda: 3 * GIB)
     assert available_memory() == 3 * GIB
 

@@ -14,6 +14,7 @@ import keras
 import numpy as np
 import pytest
 from pretraining_case import CONFIG, make_examples
+from refusals import refused
 from test_training import CONFIG as DROPOUT_CONFIG
 from test_training import examples, weights_of
 
@@ -141,8 +142,7 @@ def test_a_run_reads_left_to_right_first_and_the_next_one_continues_in_both_dire
     first = tmp_path / "first/checkpoint"
     trained = checkpoints.load(first, "pretraining")
     assert trained.config.causal
-    with pytest.raises(ConfigError, match="model.causal was True, is False"):
-        pretrain(CONFIG, [data], tmp_path / "first", recipe)
+    refused("model.causal was True, is False", pretrain, CONFIG, [data], tmp_path / "first", recipe, error=ConfigError)
     run = PretrainingRun(first, [data], tmp_path / "run", recipe.replace(direction="both"))
     start, ended = variables_of(run.trainer(str).bert), variables_of(trained)
     assert {path.split("/")[1] for path in start.keys() - ended.keys()} == {"pooler", "dense"}  # of the next sentence
@@ -181,8 +181,7 @@ def test_a_batch_that_does_not_fit_is_refused_with_the_accumulation_that_would()
     parts = int(re.search(r"accumulation=(\d+)", str(caught.value))[1])
     assert memory_needs(config, 256 // parts, 512, 77, "float32").total <= available
     check_memory(config, 256, 512, 77, "float32", parts, available)
-    with pytest.raises(ConfigError, match="a smaller model"):
-        check_memory(config, 1, 512, 77, "float32", 1, GIB)
+    refused("a smaller model", check_memory, config, 1, 512, 77, "float32", 1, GIB, error=ConfigError)
 
 
 def test_the_last_layer_needs_memory_for_the_places_that_it_computes():

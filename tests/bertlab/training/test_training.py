@@ -10,6 +10,7 @@ import pytest
 import tensorflow as tf
 from keras import ops
 from killing import Killed, killer
+from refusals import refused
 
 from bertlab.common.errors import CheckpointError, DataError
 from bertlab.config import BertConfig
@@ -84,20 +85,21 @@ def finished(whole, tmp_path):
     return Path(shutil.copytree(whole[0], tmp_path / "finished"))
 
 
-def test_the_learning_rate_rises_linearly_then_falls_to_zero():
-    schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=4)
-    rates = [float(schedule(step)) for step in range(12)]
-    assert rates[:4] == pytest.approx([0.25, 0.5, 0.75, 1.0])
-    assert rates[4:10] == pytest.approx([1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6])
-    assert rates[10:] == [0.0, 0.0]
+@pytest.mark.parametrize(
+    ("warmup_steps", "stable_steps", "rates"),
+    [
+        (4, 0, [0.25, 0.5, 0.75, 1.0, 1.0, 5 / 6, 4 / 6, 3 / 6, 2 / 6, 1 / 6, 0.0, 0.0]),
+        (2, 4, [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0, 0.0]),
+    ],
+)
+def test_the_learning_rate_rises_linearly_may_stay_at_its_peak_and_falls_to_zero(warmup_steps, stable_steps, rates):
+    schedule = WarmupLinearDecay(1.0, 10, warmup_steps, stable_steps)
+    found = [float(schedule(step)) for step in range(12)]
+    assert found == pytest.approx(rates) and found[10:] == [0.0, 0.0]
+    assert schedule.from_config(schedule.get_config()).stable_steps == stable_steps
 
 
-def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
-    schedule = WarmupLinearDecay(peak=1.0, total_steps=10, warmup_steps=2, stable_steps=4)
-    assert [float(schedule(step)) for step in range(11)] == pytest.approx(
-        [0.5, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 0.75, 0.5, 0.25, 0.0]
-    )
-    assert schedule.from_config(schedule.get_config()).stable_steps == 4
+def test_shares_of_a_recipe_are_steps():
     recipe = PretrainingSettings(steps=100, warmup_share=0.1, stable_share=0.7)
     assert (recipe.warmup_steps, recipe.stable_steps) == (10, 70)
 
@@ -106,8 +108,7 @@ def test_the_learning_rate_can_stay_at_its_peak_before_it_falls():
     ("warmup_steps", "stable_steps", "named"), [(10, 0, "warmup_steps 10"), (2, 8, "stable_steps 8")]
 )
 def test_a_schedule_whose_learning_rate_never_falls_is_refused(warmup_steps, stable_steps, named):
-    with pytest.raises(ValueError, match=named):
-        WarmupLinearDecay(1.0, 10, warmup_steps, stable_steps)
+    refused(named, WarmupLinearDecay, 1.0, 10, warmup_steps, stable_steps, error=ValueError)
 
 
 def test_weight_decay_spares_exactly_biases_and_layer_norms():
@@ -223,12 +224,10 @@ def test_a_hit_is_a_logit_above_all_others():
     np.testing.assert_array_equal(ops.convert_to_numpy(token_hits(logits, ids)), logits.argmax(-1) == ids)
 
 
-def test_a_model_that_cannot_tell_tokens_apart_hits_none():
-    assert not ops.convert_to_numpy(token_hits(np.zeros((2, 9), "float32"), np.array([0, 3]))).any()
-
-
-def test_a_loss_that_is_not_a_number_is_no_hit():
-    assert not ops.convert_to_numpy(token_hits(np.full((1, 5), np.nan, "float32"), np.array([2]))).any()
+@pytest.mark.parametrize("logit", [0.0, np.nan])
+def test_a_model_that_cannot_tell_tokens_apart_hits_none(logit):
+    logits = np.full((2, 9), logit, "float32")
+    assert not ops.convert_to_numpy(token_hits(logits, np.array([0, 3]))).any()
 
 
 def test_the_loss_is_a_mean_over_real_predictions_and_pairs():
@@ -361,7 +360,6 @@ def test_a_truncated_state_is_skipped_with_a_message_and_the_one_before_is_used(
 def test_the_state_of_another_model_is_refused_and_changes_nothing(finished):
     other = new_trainer(config=CONFIG.replace(hidden_size=32))
     before = weights_of(other)
-    with pytest.raises(CheckpointError, match="another model or optimizer"):
-        train(other, finished)
+    refused("another model or optimizer", train, other, finished, error=CheckpointError)
     for path, value in weights_of(other).items():
         np.testing.assert_array_equal(value, before[path])

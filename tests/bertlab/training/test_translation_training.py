@@ -5,11 +5,10 @@ import json
 import numpy as np
 import pytest
 from bertlab_command import run
-from click.testing import CliRunner
 from killing import Killed, killer
+from refusals import refused
 
-from bertlab.cli import cli
-from bertlab.common.errors import ConfigError, DataError
+from bertlab.common.errors import ConfigError
 from bertlab.data.pretraining.collators import ShiftRight
 from bertlab.data.pretraining.pairs import make_pairs, pair_settings, read_pairs
 from bertlab.data.pretraining.records import ExampleFiles
@@ -41,6 +40,9 @@ def written(path, pairs=PAIRS):
 def folder(tmp_path):
     make_pairs(written(tmp_path / "pairs.tsv", PAIRS * 8), TOKENIZER, tmp_path / "pairs", pair_settings(8))
     return tmp_path / "pairs"
+
+
+OTHER_LENGTH = "was started with other settings .*sequence_length was 8, is 9"
 
 
 def ids(text):
@@ -83,9 +85,8 @@ def test_files_that_are_not_pairs_are_refused_and_nothing_is_left(source, target
     (tmp_path / "source").write_text(source)
     if target is not None:
         (tmp_path / "target").write_text(target)
-    with pytest.raises(DataError, match=message):
-        other = None if target is None else tmp_path / "target"
-        make_pairs(tmp_path / "source", TOKENIZER, tmp_path / "out", pair_settings(8), other)
+    other = None if target is None else tmp_path / "target"
+    refused(message, make_pairs, tmp_path / "source", TOKENIZER, tmp_path / "out", pair_settings(8), other)
     written(tmp_path / "source")
     make_pairs(tmp_path / "source", TOKENIZER, tmp_path / "out", pair_settings(8))  # the folder can still be used
 
@@ -100,8 +101,7 @@ def test_longer_pairs_are_left_out_and_counted(tmp_path):
 def test_a_folder_of_other_pairs_is_not_changed(folder, tmp_path):
     before = (folder / "manifest.json").read_bytes()
     make_pairs(tmp_path / "pairs.tsv", TOKENIZER, folder, pair_settings(8))  # the same: nothing to do
-    with pytest.raises(DataError, match="was started with other settings .*sequence_length was 8, is 9"):
-        make_pairs(tmp_path / "pairs.tsv", TOKENIZER, folder, pair_settings(9))
+    refused(OTHER_LENGTH, make_pairs, tmp_path / "pairs.tsv", TOKENIZER, folder, pair_settings(9))
     assert (folder / "manifest.json").read_bytes() == before
 
 
@@ -115,8 +115,7 @@ def test_an_interrupted_folder_is_made_whole_by_the_same_call_alone(folder, tmp_
         patch.setattr("bertlab.data.pretraining.pairs.write_json", interrupted)  # after the last shard
         make_pairs(source, TOKENIZER, out, pair_settings(8))
     assert len(list(out.glob("*.tfrecord"))) == 1
-    with pytest.raises(DataError, match="was started with other settings .*sequence_length was 8, is 9"):
-        make_pairs(source, TOKENIZER, out, pair_settings(9))
+    refused(OTHER_LENGTH, make_pairs, source, TOKENIZER, out, pair_settings(9))
     make_pairs(source, TOKENIZER, out, pair_settings(8))
     assert {path.name: path.read_bytes() for path in out.iterdir()} == whole
 
@@ -181,31 +180,31 @@ def test_the_objective_of_a_model_with_a_decoder_is_the_target():
 
 
 def test_pairs_and_models_that_do_not_fit_are_named(folder, tmp_path):
+    def start(model, **changes):
+        return PretrainingRun(model, folder, tmp_path / "run", recipe(**changes))
+
     bert = BertConfig.named("tiny", vocab_size=len(TOKENIZER.vocabulary))
-    with pytest.raises(DataError, match="holds sources and targets, which a model of bert cannot learn from"):
-        PretrainingRun(bert, folder, tmp_path / "run", recipe(label_smoothing=0.0))
+    told = "holds sources and targets, which a model of bert cannot learn from"
+    refused(told, start, bert, label_smoothing=0.0)
     small = dict(vocab_size=SMALL.vocab_size, hidden_size=16, num_heads=2, pad_token_id=0, decoder_vocab_size=9)
-    with pytest.raises(DataError, match=f"a vocabulary of {SMALL.vocab_size} tokens, the model has 9: "):
-        PretrainingRun(MarianConfig(**small), folder, tmp_path / "run", recipe(label_smoothing=0.0))
-    with pytest.raises(DataError, match="rows of 8 tokens, but the model has 7 positions"):
-        PretrainingRun(SMALL.replace(max_position_embeddings=7), folder, tmp_path / "run", recipe())
-    with pytest.raises(ConfigError, match="objective masked-lm is not for a model with a decoder"):
-        PretrainingRun(SMALL, folder, tmp_path / "run", recipe(objective="masked-lm"))
+    told = f"a vocabulary of {SMALL.vocab_size} tokens, the model has 9: "
+    refused(told, start, MarianConfig(**small), label_smoothing=0.0)
+    refused("rows of 8 tokens, but the model has 7 positions", start, SMALL.replace(max_position_embeddings=7))
+    told = "objective masked-lm is not for a model with a decoder"
+    refused(told, start, SMALL, objective="masked-lm", error=ConfigError)
 
 
 def test_the_command_that_shows_pairs_has_figures_but_no_histograms(folder, tmp_path):
     figures = json.loads(run("data", "show", folder, "--json", "--sample", 24))
     assert figures == {"pairs": 24, "mean_source_length": 3.0, "mean_target_length": 3.0}
-    result = CliRunner().invoke(cli, ["data", "show", str(folder), "--png", str(tmp_path / "x.png")])
-    assert result.exit_code == 2 and "--png is for masked examples" in result.output
+    assert "--png is for masked examples" in run("data", "show", folder, "--png", tmp_path / "x.png", code=2)
 
 
 @pytest.mark.parametrize("option", [["--masked-lm-probability", "0.5"], ["--shifted-positions"]])
 def test_options_of_masked_rows_are_refused_for_pairs(folder, tmp_path, option):
     SMALL.save(tmp_path / "config.json")
-    paths = [str(tmp_path / "config.json"), "--data", str(folder), "--out", str(tmp_path / "run")]
-    result = CliRunner().invoke(cli, ["pretrain", *paths, *option])
-    assert result.exit_code == 2 and f"{option[0]} is for masked rows" in result.output
+    paths = (tmp_path / "config.json", "--data", folder, "--out", tmp_path / "run")
+    assert f"{option[0]} is for masked rows" in run("pretrain", *paths, *option, code=2)
 
 
 @pytest.mark.slow

@@ -8,14 +8,14 @@ import json
 import keras
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from bertlab_command import run
+from refusals import refused
 
-from bertlab.cli import cli
 from bertlab.common.errors import ConfigError, DataError
 from bertlab.data.documents import Document
 from bertlab.training.baselines.word_vectors import read_word_vectors
 from bertlab.training.word2vec import learning
-from bertlab.training.word2vec.examples import Examples
+from bertlab.training.word2vec.examples import Examples, open_text, store_text
 from bertlab.training.word2vec.learning import _Run, learn_word_vectors
 from bertlab.training.word2vec.model import TableAdagrad, Word2Vec
 from bertlab.training.word2vec.settings import KINDS, Word2VecSettings
@@ -42,8 +42,6 @@ def learned(source, out, settings=SHORT, **options):
 
 
 def stored(tmp_path, *paragraphs, settings=SHORT):
-    from bertlab.training.word2vec.examples import open_text, store_text
-
     store_text([Document("one", tuple((paragraph,) for paragraph in paragraphs))], tmp_path, settings)
     return open_text(tmp_path)
 
@@ -280,16 +278,13 @@ def test_too_little_text_and_changed_text_are_refused(text_file, tmp_path):
         learned(text_file, tmp_path / "few", SHORT.replace(min_count=9999))
     assert not (tmp_path / "few").exists()  # so that other settings are not refused there
     (tmp_path / "single.txt").write_text("cat\n\ndog\n", encoding="utf-8")
-    with pytest.raises(DataError, match="words that are next to each other"):
-        learned(tmp_path / "single.txt", tmp_path / "single", SHORT)
+    refused("words that are next to each other", learned, tmp_path / "single.txt", tmp_path / "single", SHORT)
     assert not (tmp_path / "single").exists()
-    with pytest.raises(DataError, match="no such file"):
-        learned(tmp_path / "nothing.txt", tmp_path / "nothing", SHORT)
+    refused("no such file", learned, tmp_path / "nothing.txt", tmp_path / "nothing", SHORT)
     assert not (tmp_path / "nothing").exists()
     learned(text_file, tmp_path / "out", SHORT.replace(epochs=1))
     text_file.write_text(two_topics(seed=2), encoding="utf-8")
-    with pytest.raises(ConfigError, match="sha256"):
-        learned(text_file, tmp_path / "out", SHORT.replace(epochs=1))
+    refused("sha256", learned, text_file, tmp_path / "out", SHORT.replace(epochs=1), error=ConfigError)
 
 
 def test_files_of_the_user_stay(text_file, tmp_path):
@@ -321,16 +316,14 @@ def test_a_folder_inside_a_source_is_refused_and_other_files_there_change_nothin
     source.mkdir()
     text_file.rename(source / "text.txt")
     for out in (source, source / "out"):
-        with pytest.raises(ConfigError, match="is inside .*source, whose files are read"):
-            learned(source, out)
+        refused("is inside .*source, whose files are read", learned, source, out, error=ConfigError)
     assert [path.name for path in source.iterdir()] == ["text.txt"]
     settings = SHORT.replace(epochs=1)
     first = learned(source, tmp_path / "out", settings)
     (source / "picture.png").write_bytes(b"not read")
     assert learned(source, tmp_path / "out", settings) == first
     (source / "more.txt").write_text("cat dog", encoding="utf-8")
-    with pytest.raises(ConfigError, match="sha256"):
-        learned(source, tmp_path / "out", settings)
+    refused("sha256", learned, source, tmp_path / "out", settings, error=ConfigError)
 
 
 def test_the_advice_about_rare_words_can_be_followed(tmp_path, monkeypatch):
@@ -353,13 +346,10 @@ def test_the_advice_about_rare_words_can_be_followed(tmp_path, monkeypatch):
 
 def test_the_commands_learn_and_print_the_nearest_words(text_file, tmp_path):
     options = ["--word-size", "8", "--min-count", "1", "--subsampling", "0", "--epochs", "8", "--learning-rate", "0.2"]
-    runner, out = CliRunner(), str(tmp_path / "out")
-    done = runner.invoke(cli, ["word-vectors", "learn", str(text_file), "--out", out, "--batch-size", "64", *options])
-    assert done.exit_code == 0 and "13 words" in done.output, done.output
-    done = runner.invoke(cli, ["word-vectors", "nearest", out, "cat", "two", "--top", "2"])
-    lines = done.output.splitlines()
+    out = tmp_path / "out"
+    assert "13 words" in run("word-vectors", "learn", text_file, "--out", out, "--batch-size", "64", *options)
+    lines = run("word-vectors", "nearest", out, "cat", "two", "--top", "2").splitlines()
     assert (lines[0], lines[3]) == ("cat", "two") and lines[1].split()[1] in ANIMALS and lines[4].split()[1] in NUMBERS
-    done = runner.invoke(cli, ["word-vectors", "nearest", out, "cat", "--json", "--top", "1"])
-    assert json.loads(done.output)["nearest"][0]["word"] in ANIMALS
-    done = runner.invoke(cli, ["word-vectors", "nearest", out, "zebra"])
-    assert isinstance(done.exception, DataError) and "no vector for 'zebra'" in str(done.exception)
+    nearest = run("word-vectors", "nearest", out, "cat", "--json", "--top", "1")
+    assert json.loads(nearest)["nearest"][0]["word"] in ANIMALS
+    refused("no vector for 'zebra'", run, "word-vectors", "nearest", out, "zebra")
