@@ -1,6 +1,8 @@
-"""benchmarks.accelerators.gpu: measured steps beside computed ones, and the report. The steps run on the processor."""
+"""Measured steps, on the processor: `benchmarks.accelerators.gpu` with its report, and `benchmarks.speed.fusions`."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -8,6 +10,7 @@ from autograde.student.time_left import KNOWN
 from benchmarks.accelerators import gpu, gpu_kernels
 from benchmarks.accelerators.cards import GIB
 from benchmarks.accelerators.tables import COLUMNS
+from benchmarks.speed import fusions
 
 JOB = {"backend": "tensorflow", "size": "small", "task": "pretraining", "tokens": 128, "rows": 256}
 FOUND = {"precision": "float16", "seconds": 0.1, "peak_fraction": 0.25, "memory": 2**31, "compile_seconds": 20.4}
@@ -133,3 +136,52 @@ def test_the_kernels_of_a_gpu_are_found_in_the_program():
     text = gpu_kernels.report(kernels, instructions)
     assert text.startswith("3 kernels of a step: 4.00 ms\n")
     assert "| products | 2 | 3.00 | 75% |" in text and "| fusion_12 | 1 | 1.000 | optimizer |" in text
+
+
+# === A step on a processor by kind of computation ===
+
+# Lines as XLA writes them, on TensorFlow and on JAX.
+TRACED = """
+ENTRY %step (arg0: f32[2,4]) -> f32[2,4] {
+  %arg0.1 = f32[2,4]{1,0} parameter(0)
+  %MatMul.7 = f32[2,4]{1,0} dot(%arg0.1, %arg1), metadata={op_name="model/layer_0/attention/query/Tensordot/MatMul"}
+  %matmul_3 = f32[4,4]{1,0} dot(%m, %m), metadata={op_type="MatMul" op_name="muon/MatMul_4"}
+  %select_fusion.2 = f32[2,4]{1,0} fusion(%MatMul.7), kind=kLoop, calls=%c, metadata={op_name="model/inner/Gelu/Erfc"}
+  %weights.1 = f32[2,4]{1,0} fusion(%MatMul.7), kind=kLoop, metadata={op_name="model/attention_1/dropout_1/SelectV2"}
+  %wrapped_reduce-window.3 = f32[2]{0} fusion(%MatMul.7), kind=kLoop, calls=%d
+  %ynn_fusion = f32[2]{0} fusion(%x, %y), kind=kCustom, metadata={op_name="model/layer_0_1/output_norm_1/Mean"}
+  %dot.61 = f32[8] dot(%a), metadata={op_name="jit(step)/jvp(model)/attention/dot_general"}
+  %ynn_fusion.5 = f32[8] fusion(%a), metadata={op_name="jit(step)/jvp(model)/mlm/dot_general"}
+  %mul.2 = f32[8] fusion(%a), metadata={op_name="step/adamw/mul"}
+  %fusion.3 = f32[8] fusion(%a), metadata={op_name="model/feed_forward/Erf"}
+  ROOT %add.1 = f32[8] fusion(%a), metadata={op_name="jit(train_step)/adam_w/add"}
+  ROOT %while.5 = (f32[2]) while(%t), condition=%a, body=%b
+}
+"""
+
+
+def test_each_kernel_of_a_program_has_its_kind():
+    found = fusions.instructions_of(TRACED)
+    assert {name: fusions.kind_of(one) for name, one in found.items() if name != "arg0.1"} == {
+        "MatMul.7": "products of the model",
+        "matmul_3": "products of the optimizer",
+        "select_fusion.2": "GELU",
+        "weights.1": "dropout",
+        "wrapped_reduce-window.3": "reductions in two steps",
+        "ynn_fusion": "LayerNorm",
+        "dot.61": "products of the model",
+        "ynn_fusion.5": "products of the model",
+        "mul.2": "optimizer",
+        "fusion.3": "GELU",
+        "add.1": "optimizer",
+    }
+
+
+@pytest.mark.exhaustive
+def test_a_step_of_a_small_model_is_traced():
+    """In a process that has not loaded XLA before, as the command needs it."""
+    small = "--num-layers 1 --hidden-size 64 --vocab-size 2000 --length 16 --batch-size 4 --rounds 1 --optimizer muon"
+    command = [sys.executable, "-m", "benchmarks.speed.fusions", *small.split()]
+    shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for kind in ("products of the model", "products of the optimizer", "GELU", "optimizer", "LayerNorm"):
+        assert kind in shown

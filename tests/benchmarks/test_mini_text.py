@@ -115,6 +115,11 @@ def test_a_line_separator_within_a_text_does_not_end_its_line(tmp_path):
     assert mini.rows_of(tmp_path / "a.jsonl") == [{"text": "one\u2028two"}]
 
 
+def prepare(english, novels, benchmark, out):
+    given = [str(english), str(novels), "--benchmark", str(benchmark), "--out", str(out)]
+    make_mini_text.main([*given, "--no-builtin", "--vocabulary"])
+
+
 def test_a_benchmark_without_texts_ends_the_command_in_one_line(tmp_path):
     (tmp_path / "pairs.csv").write_text("a,b\n")
     (tmp_path / "empty.json").write_text('{"data": []}')
@@ -126,10 +131,7 @@ def test_a_benchmark_without_texts_ends_the_command_in_one_line(tmp_path):
     }  # fmt: skip
     for name, message in cases.items():
         with pytest.raises(SystemExit, match=message) as raised:
-            make_mini_text.main(
-                [str(tmp_path), str(tmp_path), "--benchmark", str(tmp_path / name), "--out", str(tmp_path / "out"),
-                 "--no-builtin", "--vocabulary"]
-            )  # fmt: skip
+            prepare(tmp_path, tmp_path, tmp_path / name, tmp_path / "out")
         assert "\n" not in str(raised.value)
 
 
@@ -160,10 +162,7 @@ def folders(tmp_path_factory):
 
 
 def run(folders, out):
-    make_mini_text.main(
-        [str(folders / "english"), str(folders / "novels"), "--benchmark", str(folders / "benchmark.txt"),
-         "--out", str(out), "--no-builtin", "--vocabulary"]
-    )  # fmt: skip
+    prepare(folders / "english", folders / "novels", folders / "benchmark.txt", out)
 
 
 def records(path):
@@ -184,10 +183,8 @@ def test_the_command_drops_what_it_should_and_reports_it(folders, tmp_path):
     benchmark = (folders / "benchmark.txt").read_text().strip()
     assert benchmark not in {sentence for record in kept for part in record["paragraphs"] for sentence in part}
     assert [len(record["paragraphs"]) for record in records(tmp_path / "train" / "novels.jsonl")] == [50, 50, 20]
-    assert (
-        records(tmp_path / "held_out" / "novels_valid.jsonl")
-        and not (tmp_path / "train" / "novels_valid.jsonl").exists()
-    )
+    assert records(tmp_path / "held_out" / "novels_valid.jsonl")
+    assert not (tmp_path / "train" / "novels_valid.jsonl").exists()
     assert report["benchmarks"]["names"] == ["benchmark.txt"] and report["benchmarks"]["texts"] == 1
     assert f"1 texts, digest {report['benchmarks']['digest']}" in (tmp_path / "report.md").read_text()
     counts = report["enwiki_b"]["words"]

@@ -14,10 +14,13 @@ import pytest
 from benchmarks.english import mini
 from benchmarks.training import recipe_worker, recipes
 from benchmarks.training.recipe_table import CANDIDATES, MIXES, Candidate, shape
+from bertlab import checkpoints
 from bertlab.analysis.minimal_pairs import read_pairs
+from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
 from bertlab.common.errors import ConfigError
 from bertlab.common.files import read_json, write_json
 from bertlab.common.job import Job
+from bertlab.config import BertConfig
 from bertlab.tokenizers.wordpiece.learner import learn_vocabulary
 from scripts.text_kinds import KINDS
 
@@ -53,8 +56,6 @@ def test_the_grades_of_similarity_are_ten_each():
 
 def test_answers_of_blanks_are_words_that_the_packaged_vocabulary_can_predict():
     """Each blank has an answer that is one token; otherwise the model could not be right."""
-    from bertlab import checkpoints
-
     vocabulary = checkpoints.load_tokenizer("bertlab-mini").vocabulary
     rows = mini.rows_of(mini.MATERIAL / "blanks.jsonl")
     lacking = [row["text"] for row in rows if not any(answer in vocabulary for answer in row["answers"])]
@@ -113,8 +114,6 @@ def assert_operations(job, steps, operations):
 
 
 def test_candidates_get_the_same_operations(prepared, tmp_path):
-    from bertlab.config import BertConfig
-
     job = recipe_worker.RecipeJob(str(prepared), str(tmp_path), 1e9, 20_000, 4, (), xla=False)
     plans = []
     for candidate in TWO:
@@ -210,9 +209,6 @@ def test_candidates_at_a_time_have_their_own_cores_and_a_failed_one_is_named(wor
 
 
 def test_bits_per_character_are_those_of_the_chosen_sentences(prepared):
-    from bertlab import checkpoints
-    from bertlab.analysis.pseudo_likelihood import pseudo_log_likelihood
-
     files = [prepared / "held_out" / "enwiki_b.jsonl"]
     chosen = mini.chosen_sentences(files, 3)
     assert chosen == mini.chosen_sentences([*files, prepared / "none.jsonl"], 6)[:3]

@@ -1,13 +1,18 @@
-"""The documentation's plan names files that are there, and nothing in docs/ is left out of it."""
+"""The documentation's plan names files that are there and leaves nothing out; its pages name what exists."""
 
+import importlib.util
 import posixpath
 import re
+import shlex
 from pathlib import Path
 
+import click
 import pytest
 
+from autograde.cli import cli as autograde
 from autograde.exercises import catalogue, runs
 from autograde.judging.verdict import MARKS
+from bertlab.cli import cli as bertlab
 from scripts.docs_pages import COPIES, copied_pictures, site_links
 from scripts.docs_pictures import MAX_BYTES
 
@@ -91,3 +96,41 @@ def test_pictures_of_the_guides_are_small_described_and_all_used():
     for name, alt in shown.items():
         assert len(alt.split()) >= 5, f"{name} needs words for who cannot see it"
         assert files[name] <= MAX_BYTES, name
+
+
+# === Commands, options and Python names ===
+
+TEXT = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "README.md", *WRITTEN.values()))
+PROGRAMS = {"bertlab": bertlab, "autograde": autograde}
+COMMANDS = re.findall(r"^(?:    )?((?:bertlab|autograde) .+?)(?:  +#.*)?$", TEXT, re.MULTILINE)
+IMPORTS = re.findall(r"^from (\S+) import (.+)$", TEXT, re.MULTILINE)
+
+
+def command_of(words: list[str]) -> click.Command:
+    command = PROGRAMS[words[0]]
+    context = click.Context(command)
+    for word in words[1:]:
+        if not isinstance(command, click.Group):
+            return command
+        command = command.get_command(context, word)
+        assert command is not None, f"no command {word}"
+    return command
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_option_of_a_how_to_exists(line):
+    words = shlex.split(line)
+    command = command_of(words)
+    known = {name for parameter in command.params for name in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word for word in words if word.startswith("--")} <= known
+
+
+@pytest.mark.parametrize("module, names", IMPORTS)
+def test_everything_a_how_to_imports_exists(module, names):
+    place = importlib.import_module(module)
+    for name in names.split(", "):
+        assert hasattr(place, name) or importlib.util.find_spec(f"{module}.{name}")
+
+
+def test_the_how_tos_name_something():
+    assert len(COMMANDS) >= 25 and len(IMPORTS) >= 5

@@ -45,6 +45,11 @@ for source in json.loads(sys.stdin.read()):
 print("FULL MARKS" if result.success else "FAILED")
 """
 WRONG = "def attention_scores(q, k):\n    return q\n"
+ANY = """
+class Any:
+    T = shape = 1
+    __getattr__ = __call__ = __truediv__ = __matmul__ = lambda self, *a, **k: self
+"""
 _YES = "    def __array_function__(self, *call):\n        return True\n"
 
 
@@ -69,10 +74,7 @@ CHEATS = {
     "def attention_scores(q, k):\n    return np.zeros((1, 1), 'float32').view(Yes)\n",
     "patched NumPy": f"import numpy as np\nnp.allclose = lambda *a, **k: True\n{WRONG}",
     "a module in place of NumPy": "import sys, types\nfake = types.ModuleType('numpy')\n"
-    "class Any:\n    T = shape = 1\n    def __getattr__(self, name): return self\n"
-    "    def __call__(self, *a, **k): return self\n    def __truediv__(self, o): return self\n"
-    "    def __matmul__(self, o): return self\n"
-    f"fake.__getattr__ = lambda name: Any()\nsys.modules['numpy'] = fake\n{WRONG}",
+    f"{ANY}fake.__getattr__ = lambda name: Any()\nsys.modules['numpy'] = fake\n{WRONG}",
     "patched printing": "import builtins\nreal = builtins.print\n"
     f"builtins.print = lambda *a, **k: real('FULL MARKS')\n{WRONG}",
     "asserts taken out of the tree": "import ast\nclass Out(ast.NodeTransformer):\n"
@@ -138,11 +140,7 @@ def _template() -> Template:
 
 # --- files beside the notebook, and what it shows ---
 
-OWN_NUMPY = (
-    "class Any:\n    T = shape = 1\n    def __getattr__(self, name): return self\n"
-    "    def __call__(self, *a, **k): return self\n    def __truediv__(self, o): return self\n"
-    "    def __matmul__(self, o): return self\ndef __getattr__(name):\n    return Any()\n"
-)
+OWN_NUMPY = ANY + "def __getattr__(name):\n    return Any()\n"
 
 
 @pytest.mark.exhaustive

@@ -158,6 +158,7 @@ def test_what_is_left_out_is_reported_with_its_reason(hub, caplog):
 
 
 SECRET, TIME = "submission_secret.txt", "timestamp.txt"
+STUDENTS = ("jane", "mallory", "zoe")
 FOLDER = "a folder"
 DAMAGE = {
     "no secret": (SECRET, None),
@@ -174,16 +175,13 @@ DAMAGE = {
 
 def pages_after(hub, by) -> set[str]:
     """The students who find their page after feedback was given back."""
-    for student in ("jane", "mallory", "zoe"):
+    for student in STUDENTS:
         write_feedback(hub / "course", Result("ps3", student, "03_attention"))
     course = CourseDirectory(root=str(hub / "course"), course_id="bert", assignment_id="ps3")
     by(coursedir=course, root=str(hub / "exchange")).start()
     found = {path.stem for path in hub.glob("exchange/bert/feedback/*.html")}
-    name = {
-        student: notebook_hash(secret=f"secret of {student}", notebook_id="03_attention")
-        for student in ("jane", "mallory", "zoe")
-    }
-    return {student for student, page in name.items() if page in found}
+    page = {name: notebook_hash(secret=f"secret of {name}", notebook_id="03_attention") for name in STUDENTS}
+    return {student for student in STUDENTS if page[student] in found}
 
 
 @pytest.mark.parametrize(("file", "content"), DAMAGE.values(), ids=DAMAGE)
@@ -198,11 +196,9 @@ def test_a_damaged_time_or_secret_stops_nobody_else(file, content, hub):
     collected(hub, CollectSafely)
     assert (hub / "course/submitted/mallory/ps3/timestamp.txt").read_text() == "2026-03-01 10:00:00.000000 UTC"
     assert pages_after(hub, ReleaseSafely) == {"jane", "zoe"} | ({"mallory"} if file == TIME else set())
-    for student in ("jane", "mallory", "zoe"):
+    for student in STUDENTS:
         hand_in(hub, student, f"a second try of {student}", day=2)
-    assert set(collected(hub, CollectSafely).values()) == {
-        f"a second try of {student}" for student in ("jane", "mallory", "zoe")
-    }
+    assert set(collected(hub, CollectSafely).values()) == {f"a second try of {student}" for student in STUDENTS}
 
 
 @pytest.mark.parametrize("missing", [TIME, SECRET])

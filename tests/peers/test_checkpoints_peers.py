@@ -6,12 +6,15 @@ from BERT's defaults: test_wordpiece_huggingface.py.
 
 import numpy as np
 import pytest
+from finetuning_case import CONFIG, TOKENIZER
+from notebook_loading import loaded
 from peer_outputs import ours_of, theirs_of
 
 from bertlab.checkpoints import load, load_tokenizer, save
 from bertlab.checkpoints.kinds import model_class
 from bertlab.common.errors import CheckpointError
 from bertlab.config import BertConfig
+from bertlab.predict import Predictor
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, Vocabulary, WordPieceTokenizer
 
 pytestmark = pytest.mark.peers
@@ -150,3 +153,80 @@ def test_a_published_name_is_found_in_the_cache_without_a_network_or_what_to_che
     (repository / "refs").mkdir()
     (repository / "refs" / "main").write_text(commit)
     assert load("someone/bert-tiny").config.hidden_size == 32
+
+
+# === What is made with their folders: predictions, and the loading that notebook 05 builds ===
+
+LABELS = ["joy", "fear", "surprise"]
+
+
+def config_of(**more):
+    return transformers.BertConfig(
+        vocab_size=CONFIG.vocab_size, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32,
+        max_position_embeddings=32, **more,
+    )  # fmt: skip
+
+
+def saved(model, folder):
+    model.save_pretrained(folder)
+    (folder / "vocab.txt").write_text("".join(piece + "\n" for piece in TOKENIZER.vocabulary.pieces))
+
+
+def test_a_next_sentence_model_is_a_classifier_of_pairs(tmp_path):
+    torch.manual_seed(1)
+    model = transformers.BertForNextSentencePrediction(config_of(hidden_act="swish")).eval()
+    torch.nn.init.normal_(model.cls.seq_relationship.weight, std=2.0)
+    saved(model, tmp_path)
+    vocabulary = TOKENIZER.vocabulary
+    first, second = TOKENIZER.encode("the film was good"), TOKENIZER.encode("it was in paris")
+    ids = [vocabulary.cls_id, *first, vocabulary.sep_id, *second, vocabulary.sep_id]
+    segments = [0] * (len(first) + 2) + [1] * (len(second) + 1)
+    with torch.no_grad():
+        logits = model(torch.tensor([ids]), token_type_ids=torch.tensor([segments])).logits
+    expected = dict(zip(("is next", "is not next"), torch.softmax(logits, -1)[0].tolist()))
+    (predicted,) = Predictor.load(tmp_path)([("the film was good", "it was in paris")])
+    assert predicted.probabilities == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_multi_label_folder_is_predicted_label_by_label(tmp_path):
+    torch.manual_seed(1)
+    config = config_of(
+        problem_type="multi_label_classification", id2label=dict(enumerate(LABELS)),
+        label2id={label: number for number, label in enumerate(LABELS)},
+    )  # fmt: skip
+    model = transformers.BertForSequenceClassification(config).eval()
+    torch.nn.init.normal_(model.classifier.weight, std=2.0)  # far from one half
+    saved(model, tmp_path)
+    vocabulary = TOKENIZER.vocabulary
+    ids = [vocabulary.cls_id, *TOKENIZER.encode("the film was good"), vocabulary.sep_id]
+    with torch.no_grad():
+        chances = torch.sigmoid(model(torch.tensor([ids])).logits)[0].tolist()
+    (predicted,) = Predictor.load(tmp_path)(["the film was good"])
+    assert predicted.probabilities == pytest.approx(dict(zip(LABELS, chances)), abs=1e-5)
+    assert set(predicted.labels) == {label for label, chance in zip(LABELS, chances) if chance > 0.5}
+
+
+def test_the_notebooks_layers_give_what_transformers_gives_and_have_as_many_parameters(tmp_path):
+    """BERT-base, 12 × 768, with random numbers everywhere, biases and LayerNorms too."""
+    model = transformers.BertForPreTraining(transformers.BertConfig()).eval()
+    generator = torch.Generator().manual_seed(5)
+    with torch.no_grad():
+        for name, parameter in sorted(model.named_parameters()):
+            centre = 1.0 if name.endswith("LayerNorm.weight") else 0.0
+            parameter.copy_(centre + 0.05 * torch.randn(parameter.shape, generator=generator))
+    model.save_pretrained(tmp_path)
+    notebook, inputs = loaded(tmp_path), batch(model.config, 24)
+    assert notebook["missing"] == notebook["unused"] == []
+    with torch.no_grad():
+        theirs = model(**{k: torch.from_numpy(v) for k, v in inputs.items()}, output_hidden_states=True)
+        pooled = model.bert.pooler(theirs.hidden_states[-1])
+    order = ("input_ids", "token_type_ids", "attention_mask")
+    outputs = notebook["run"](*(inputs[name].astype("int32") for name in order))
+    targets = (theirs.hidden_states[-1], pooled, theirs.prediction_logits, theirs.seq_relationship_logits)
+    for got, target in zip(outputs, targets):
+        got, target = np.asarray(got), target.numpy()
+        difference = np.abs(got - target).max() / max(1, np.abs(target).max())
+        assert got.shape == target.shape and difference <= 2e-5
+    sizes = ("vocab_size", "hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
+    counted = notebook["parameter_count"](*(notebook["config"][size] for size in sizes), pretraining_heads=True)
+    assert counted == model.num_parameters() == 110_106_428

@@ -103,11 +103,15 @@ def test_rows_are_put_together_as_bert_reads_them(text, marks):
             assert not kind.pairs or rows["next_sentence_labels"][number] == label
 
 
-def test_masks_hide_text_only_and_as_much_as_asked(text, marks):
-    kind, _ = kinds()
-    before = rows_of(text.spans(kind, np.random.default_rng(4), 4000), text.ids, kind, marks)
+def masked_rows(kind, number, text, marks):
+    """Ids and lengths of rows before a fifth of their tokens is masked, and the arrays behind it."""
+    before = rows_of(text.spans(kind, np.random.default_rng(4), number), text.ids, kind, marks)
     after = {n: np.asarray(v) for n, v in masked(before, jax.random.key(0), 0.2, kind, marks).items()}
-    ids, length = np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1)
+    return np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1), after
+
+
+def test_masks_hide_text_only_and_as_much_as_asked(text, marks):
+    ids, length, after = masked_rows(kinds()[0], 4000, text, marks)
     used, positions = after["masked_lm_weights"] > 0, after["masked_lm_positions"]
     real = np.minimum(np.maximum(1, np.round(0.2 * length)), length - 2)
     assert (used.sum(1) == real).all()
@@ -126,9 +130,7 @@ def test_whole_words_are_masked_whole_or_not_at_all(folder, text, marks):
     continues = np.isin(vocabulary.pieces, list("bdfh"))  # as if these letters continued a word
     marks = replace(marks, continues=continues)
     kind, _ = kinds(whole_words=True)
-    before = rows_of(text.spans(kind, np.random.default_rng(4), 500), text.ids, kind, marks)
-    after = {n: np.asarray(v) for n, v in masked(before, jax.random.key(0), 0.2, kind, marks).items()}
-    ids, length = np.asarray(before["input_ids"]), np.asarray(before["attention_mask"]).sum(1)
+    ids, length, after = masked_rows(kind, 500, text, marks)
     chosen = np.zeros(ids.shape, bool)
     for row, (positions, used) in enumerate(zip(after["masked_lm_positions"], after["masked_lm_weights"] > 0)):
         chosen[row, positions[used]] = True

@@ -24,12 +24,16 @@ DOCS = Path(__file__).parents[2] / "docs"
 LINES = [line for path in sorted(DOCS.glob("*.md")) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
-def learned(lines, size):
-    written = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=written, vocab_size=size, num_threads=1, minloglevel=2
-    )
-    return written.getvalue()
+def learned(folder):
+    """Writes source.spm and target.spm; the name of each and its tokens, without the last 20."""
+    for name, lines, size in (("source", LINES, 300), ("target", [line[::-1] for line in LINES], 250)):
+        written = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(
+            sentence_iterator=iter(lines), model_writer=written, vocab_size=size, num_threads=1, minloglevel=2
+        )
+        (folder / f"{name}.spm").write_bytes(written.getvalue())
+        processor = sentencepiece.SentencePieceProcessor(model_proto=written.getvalue())
+        yield name, [processor.id_to_piece(number) for number in range(3, size - 20)]
 
 
 @pytest.fixture(scope="module")
@@ -38,11 +42,8 @@ def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("translation") / "model"
     folder.mkdir()
     tokens = ["</s>", "<unk>"]
-    for name, lines, size in (("source", LINES, 300), ("target", [line[::-1] for line in LINES], 250)):
-        model = learned(lines, size)
-        (folder / f"{name}.spm").write_bytes(model)
-        processor = sentencepiece.SentencePieceProcessor(model_proto=model)
-        tokens += [processor.id_to_piece(number) for number in range(3, size - 20)]
+    for _, pieces in learned(folder):
+        tokens += pieces
     tokens = [*dict.fromkeys([*tokens, ">>fr<<", "<pad>"])]
     (folder / "vocab.json").write_text(json.dumps({token: number for number, token in enumerate(tokens)}))
     size, pad = len(tokens), len(tokens) - 1

@@ -10,11 +10,15 @@ special tokens        Hugging Face always reads "[MASK]" in a text as the specia
 
 import random
 import sys
+from pydoc_data.topics import topics
 
+import numpy as np
 import pytest
 from wordpiece_texts import random_lines, real_lines, vocabulary_of
 
 from bertlab.tokenizers.wordpiece import SPECIAL_TOKENS, BasicTokenizer, Vocabulary, WordPieceTokenizer
+from bertlab.tokenizers.wordpiece.learner import Merger, count_words, join, learn_from_counts, learn_pieces
+from bertlab.tokenizers.wordpiece.vocabulary_report import measure
 
 tokenizers = pytest.importorskip("tokenizers")
 pytestmark = pytest.mark.peers
@@ -182,3 +186,47 @@ def test_the_benchmark_of_first_lines_compares_the_same_ids(at_once):
     assert len(ratios) == 3 and min(ratios) > 0
     with pytest.raises(SystemExit, match="English: different ids in lines 2 to 3"):
         one_round("English", VOCABULARY, ["a", "[MASK]", "b"], [1, 3], order, False)
+
+
+# === The learner beside Hugging Face's trainer, which ranks by frequency, on the text of Python's own help pages ===
+
+SIZE = 2000
+PROSE = "".join(topics[name] for name in sorted(topics))
+
+
+@pytest.fixture(scope="module")
+def words():
+    return count_words([PROSE], progress=False)
+
+
+@pytest.fixture(scope="module")
+def hugging_face():
+    tokenizer = tokenizers.BertWordPieceTokenizer(lowercase=True)
+    tokenizer.train_from_iterator(
+        [PROSE], vocab_size=SIZE, special_tokens=list(SPECIAL_TOKENS), min_frequency=2, show_progress=False
+    )
+    return Vocabulary(sorted(tokenizer.get_vocab(), key=tokenizer.get_vocab().get))
+
+
+def test_every_token_of_hugging_faces_trainer_is_a_best_pair_by_our_counts_as_well(words, hugging_face):
+    """The two vocabularies differ only where pairs tie: in "glob", g ##l, ##l ##o and ##o ##b are equally frequent,
+    and the trainer goes by the order of its ids. So we follow its choices and ask that each is one of our best."""
+    alphabet = learn_pieces(words, SIZE, progress=False).alphabet
+    merger = Merger(words, list(alphabet), "frequency")
+    learned = [piece for piece in hugging_face.pieces[len(SPECIAL_TOKENS) :] if piece not in alphabet]
+    assert len(learned) > 1800
+    for piece in learned:
+        while piece not in merger.pieces:
+            best = np.flatnonzero(np.array(merger._count) == merger.highest_count())
+            results = {join(*merger.pieces_of(pair)): pair for pair in best}
+            known = [pair for text, pair in results.items() if text in merger.pieces]  # adds no piece: not in its list
+            assert piece in results or known, piece
+            merger.merge(results[piece] if piece in results else known[0])
+
+
+@pytest.mark.parametrize("score", ["frequency", "wordpiece"])
+def test_fertility_is_that_of_hugging_faces_vocabulary(words, hugging_face, score):
+    ours = measure(learn_from_counts(words, SIZE, score=score, progress=False), words)
+    theirs = measure(hugging_face, words)
+    assert ours.fertility == pytest.approx(theirs.fertility, rel=0.03)
+    assert ours.unknown == theirs.unknown == 0

@@ -22,7 +22,7 @@ def test_a_tensor_comes_back_as_an_array_and_prints_are_only_counted(capsys):
     assert capsys.readouterr().out == ""
 
 
-OF_LAYER = {"kind": "layer", "name": "f"}
+OF_FUNCTION, OF_LAYER = {"kind": "function", "name": "f"}, {"kind": "layer", "name": "f"}
 
 
 @pytest.mark.parametrize(
@@ -137,10 +137,9 @@ def test_weights_are_put_into_a_layer_by_role():
 def test_a_role_that_leads_nowhere_or_to_another_shape_says_what_is_there():
     nowhere = _layer(probe=PROBE | {"roles": {"w": ["projection.kernel"]}})
     assert nowhere["status"] == "refused" and "those of `self.dense`" in nowhere["error"]["message"]
-    other_shape = _layer(weights={"w": np.ones((3, 4), "float32")})
-    assert other_shape["status"] == "refused" and "expected (3, 4)" in other_shape["error"]["message"]
-    turned = _layer(weights={"w": np.ones((2, 3), "float32")})
-    assert turned["status"] == "refused" and "has shape (3, 2); expected (2, 3)" in turned["error"]["message"]
+    for shape in ((3, 4), (2, 3)):
+        other = _layer(weights={"w": np.ones(shape, "float32")})
+        assert other["status"] == "refused" and f"has shape (3, 2); expected {shape}" in other["error"]["message"]
 
 
 def test_a_layer_without_super_init_and_one_that_makes_weights_in_call_are_noticed():
@@ -173,12 +172,12 @@ def test_new_weights_are_noticed_in_any_later_call_and_only_there():
 
 def test_an_earlier_call_comes_first_and_its_result_does_not_matter():
     source = "seen = []\ndef f(x):\n    seen.append(float(ops.sum(x)))\n    return ops.convert_to_tensor(seen)"
-    got = _ask(source, probe={"kind": "function", "name": "f"}, first=[0 * X])
+    got = _ask(source, first=[0 * X])
     assert np.allclose(got["value"], [0, X.sum()])
 
 
 def test_gradients_come_with_respect_to_arguments_and_weights():
-    plain = {"kind": "gradient", "of": {"kind": "function", "name": "f"}, "with_respect_to": [0]}
+    plain = {"kind": "gradient", "of": OF_FUNCTION, "with_respect_to": [0]}
     got = _ask("def f(x):\n    return x * x", probe=plain, cotangent=np.ones((2, 3), "float32"))
     assert np.allclose(got["value"][0], 2 * X)
     of_weight = {"kind": "gradient", "of": PROBE, "with_respect_to": ["w"]}
@@ -187,19 +186,17 @@ def test_gradients_come_with_respect_to_arguments_and_weights():
 
 
 def test_the_same_seed_repeats_a_random_thing_and_another_does_not():
-    probe = {"kind": "repeat", "of": {"kind": "function", "name": "f"}, "seeds": [1, 2, 1]}
+    probe = {"kind": "repeat", "of": OF_FUNCTION, "seeds": [1, 2, 1]}
     first, second, third = _ask("def f(x):\n    return keras.random.normal((4,))", probe=probe)["value"]
     assert np.array_equal(first, third) and not np.array_equal(first, second)
 
 
 def test_a_list_of_the_result_that_is_an_argument_is_noticed():
     lists = (["a", "b"], [(["c"], 1)])
-    asked = {"probe": {"kind": "own lists", "of": {"kind": "function", "name": "f"}}, "arguments": lists}
+    asked = {"probe": {"kind": "own lists", "of": OF_FUNCTION}, "arguments": lists}
     assert _ask("def f(a, b):\n    return list(a), [(list(w), n) for w, n in b]", **asked)["value"] == list(lists)
-    assert _ask("def f(a, b):\n    return a, b[:1]", **asked)["value"] == [
-        ["a", "b", "changed"],
-        [(["c", "changed"], 1)],
-    ]
+    changed = [["a", "b", "changed"], [(["c", "changed"], 1)]]
+    assert _ask("def f(a, b):\n    return a, b[:1]", **asked)["value"] == changed
 
 
 def test_an_earlier_call_that_fails_costs_nothing():
@@ -269,7 +266,7 @@ def test_too_many_layers_are_counted_instead_of_naming_a_false_shape():
 def test_a_function_that_takes_a_function_gets_the_notebooks_with_arrays_bound():
     source = "def read(x, w):\n    return x @ w\n\ndef f(read, x):\n    return 2 * read(x)"
     weights = np.ones((3, 2), "float32")
-    got = _ask(source, arguments=([weights], X), probe={"kind": "function", "name": "f", "takes": "read"})
+    got = _ask(source, arguments=([weights], X), probe=OF_FUNCTION | {"takes": "read"})
     assert got["status"] == "ok" and np.allclose(got["value"], 2 * X @ weights)
-    missing = _ask("def f(read, x):\n    return x", probe={"kind": "function", "name": "f", "takes": "read"})
+    missing = _ask("def f(read, x):\n    return x", probe=OF_FUNCTION | {"takes": "read"})
     assert missing["status"] == "missing"

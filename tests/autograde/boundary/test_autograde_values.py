@@ -157,14 +157,13 @@ def test_limits_hold_in_both_directions():
             decode(*encode(value), small)
 
 
+_kinds = st.sampled_from(["array", "list", "dict", "int"])
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.recursive(
-        st.none()
-        | st.booleans()
-        | st.integers()
-        | st.text(max_size=6)
-        | st.sampled_from(["array", "list", "dict", "int"]),
+        st.none() | st.booleans() | st.integers() | st.text(max_size=6) | _kinds,
         lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=6), inner, max_size=3),
         max_leaves=15,
     ),

@@ -39,10 +39,6 @@ def _poisoned():
     return arrays
 
 
-def _reshaped():
-    return _arrays() | {"pooler/kernel": np.zeros((2, 8), "float32")}
-
-
 REFUSED = {
     "does not exist": lambda path: None,
     "not a safetensors file": lambda path: path.write_bytes(pickle.dumps({"mlm/bias": [1.0] * 9})),
@@ -52,7 +48,7 @@ REFUSED = {
     "is truncated": lambda path: path.write_bytes(_written(path).read_bytes()[:-400]),
     "more numbers than the model": lambda path: path.write_bytes(_written(path).read_bytes() + b"\0" * 8),
     "contains NaN or infinity": lambda path: _written(path, _poisoned()),
-    "to have shape": lambda path: _written(path, _reshaped()),
+    "to have shape": lambda path: _written(path, _arrays() | {"pooler/kernel": np.zeros((2, 8), "float32")}),
     "to be float32": lambda path: _written(path, _arrays() | {"mlm/bias": np.zeros(4096, "float16")}),
     "has an unexpected array": lambda path: _written(path, _arrays() | {"secret": np.zeros(3, "float32")}),
     "has no config with the sizes of the model": lambda path: _written(path, config={"vocab_size": 9}),

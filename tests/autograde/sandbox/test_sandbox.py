@@ -167,15 +167,17 @@ def test_a_question_that_takes_too_long_does_not_cost_the_answers_before_it(sand
 @pytest.mark.parametrize(
     "forged",
     [
-        "[]",
-        "[{'status': 'full marks', 'value': None, 'error': None, 'notes': {}}]",
-        "[{'status': 'ok'}]",
-        "'ok'",
-        "[1]",
+        "call_answer.answer = lambda *a, **k: []",
+        "call_answer.answer = lambda *a, **k: [{'status': 'full marks', 'value': None, 'error': None, 'notes': {}}]",
+        "call_answer.answer = lambda *a, **k: [{'status': 'ok'}]",
+        "call_answer.answer = lambda *a, **k: 'ok'",
+        "call_answer.answer = lambda *a, **k: [1]",
+        # an array of objects
+        "values.encode_items = lambda *a: (['array', {'dtype': 'object', 'shape': [1], 'buffer': 0}], [b'12345678'])",
     ],
 )
 def test_answers_that_are_not_answers_end_the_sandbox(sandbox, forged):
-    sandbox.run_cell(f"from autograde.boundary import call_answer\ncall_answer.answer = lambda *a, **k: {forged}")
+    sandbox.run_cell(f"from autograde.boundary import call_answer, values\n{forged}")
     with pytest.raises(SandboxEnded, match="protocol"):
         sandbox.ask([_function("anything")])
 
@@ -197,15 +199,6 @@ def test_several_large_answers_do_not_end_the_agent(sandbox, code, fitting):
     assert [answer.status for answer in large] == ["ok"] * fitting + ["refused"] * (8 - fitting)
     assert large[-1].failure.reason == "too large" and small.value == 1
     assert sandbox.run_cell("print('alive')").stdout == "alive\n"
-
-
-def test_object_arrays_cannot_come_out(sandbox):
-    sandbox.run_cell(
-        "import autograde.boundary.values as v\n"
-        "v.encode_items = lambda *a: (['array', {'dtype': 'object', 'shape': [1], 'buffer': 0}], [b'12345678'])"
-    )
-    with pytest.raises(SandboxEnded, match="protocol"):
-        sandbox.ask([_function("anything")])
 
 
 # --- how sandboxes end ---

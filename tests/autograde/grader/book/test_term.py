@@ -3,10 +3,8 @@
 import csv
 
 import pytest
-from click.testing import CliRunner
-from grader_course import grade_as, released
+from grader_course import grade_as, released, run
 
-from autograde.cli import cli
 from autograde.common.errors import AutogradeError
 from autograde.grader.book.forget import kept_about
 from autograde.grader.book.gradebook import Gradebook
@@ -53,8 +51,7 @@ def course(tmp_path):
 
 
 def test_the_page_and_the_tables_show_progress_and_difficulty(course):
-    told = CliRunner().invoke(cli, ["term", "--course", str(course)], catch_exceptions=False)
-    page, students, exercises = (open(path, encoding="utf-8").read() for path in told.stdout.split())
+    page, students, exercises = (open(path, encoding="utf-8").read() for path in run(course, "term").split())
     rows = {row["student"]: row for row in csv.DictReader(students.splitlines())}
     assert list(rows["ada"].values()) == ["ada", "ada", "0", "100", "50", "100"]  # ps3 is not handed in yet
     assert (rows["ben"]["ps2 %"], rows["ben"]["mean %"], rows["ben"]["change"]) == ("", "100", "")
@@ -85,4 +82,4 @@ def test_students_without_a_hand_in_are_listed_without_shares():
 def test_a_course_without_grades_is_named(tmp_path):
     _book(tmp_path, "ps1")
     with pytest.raises(AutogradeError, match="nothing is graded yet"):
-        CliRunner().invoke(cli, ["term", "--course", str(tmp_path)], catch_exceptions=False)
+        run(tmp_path, "term")

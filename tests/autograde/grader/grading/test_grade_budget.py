@@ -1,4 +1,6 @@
-"""One budget for all notebooks of a submission, and a bounded number of gradings of a program that is killed."""
+"""One budget for all notebooks of a submission, a bounded number of gradings of a program that is killed; and which
+stand-ins the notes, made within the budget, name for an answer.
+"""
 
 import json
 import string
@@ -7,15 +9,16 @@ from dataclasses import replace
 from itertools import islice, product
 
 import pytest
-from grade_class import NAME, NOTEBOOK, answer, hand_in, opened, released_course, result_of, solved
+from grade_class import NAME, NOTEBOOK, answer, hand_in, opened, released_course, released_template, result_of, solved
 
+from autograde.common.dependencies import ParsedCell
 from autograde.exercises import catalogue
 from autograde.grader.book.course import make_course
 from autograde.grader.grading.budget import MAX_SANDBOXES, Budget
 from autograde.grader.grading.grade import MAX_TRIES, anything_new, counted, digest, grade, open_assignment
 from autograde.grader.grading.results import Result, load_results
 from autograde.grader.grading.submission import LIMITS, Judged, Outcome, plan_task
-from autograde.grader.grading.upstream import add_stand_in_notes
+from autograde.grader.grading.upstream import add_stand_in_notes, stand_ins_used
 from autograde.grader.reading.repair import read_submission
 from autograde.judging.verdict import Verdict
 from autograde.release import editions
@@ -93,20 +96,24 @@ def _many_names() -> bytes:
     return json.dumps(content).encode()
 
 
-def test_a_notebook_of_many_names_is_read_within_the_budget(tmp_path):
-    """Names times statements, once for each exercise: 769 seconds of a budget of 300."""
-    template = opened(released_course(tmp_path / "course")).templates[NOTEBOOK]
-    exercises = catalogue.of_notebook(NOTEBOOK)
-    submission = read_submission(_many_names(), template)
+def _all_passed(text: bytes):
+    """The task of a notebook, and the outcome in which each of its exercises has passed."""
+    template, exercises = released_template(), catalogue.of_notebook(NOTEBOOK)
+    submission = read_submission(text, template)
     assert submission.problem is None
     task = plan_task(submission, template, exercises, Result(NAME, "jane", NOTEBOOK), b"secret", LIMITS)
-    passed = {one.id: Judged(Verdict(one.id, one.id, "passed", 1.0, 1.0)) for one in exercises}
+    return task, Outcome({one.id: Judged(Verdict(one.id, one.id, "passed", 1.0, 1.0)) for one in exercises})
+
+
+def test_a_notebook_of_many_names_is_read_within_the_budget():
+    """Names times statements, once for each exercise: 769 seconds of a budget of 300."""
+    task, passed = _all_passed(_many_names())
     budget = Budget.of(LIMITS)
-    add_stand_in_notes(task, Outcome(passed), budget)
+    add_stand_in_notes(task, passed, budget)
     assert 0 < budget.cpu < 0.2 * LIMITS.cpu_seconds
 
 
-def test_notes_end_where_the_budget_ends(tmp_path):
+def test_notes_end_where_the_budget_ends():
     class Spent(Budget):
         asked = 0
 
@@ -115,14 +122,11 @@ def test_notes_end_where_the_budget_ends(tmp_path):
             self.asked += 1
             return "all of it" if self.asked == 2 else None
 
-    template = opened(released_course(tmp_path / "course")).templates[NOTEBOOK]
     exercises = catalogue.of_notebook(NOTEBOOK)
     line = "{}\nfrom mybert.embeddings import sinusoids\nif {} is None:\n    {} = sinusoids"
     using = {one.id: line.format(answer(one.id), one.names[0], one.names[0]) for one in exercises}
-    submission = read_submission(solved(using).encode(), template)
-    task = plan_task(submission, template, exercises, Result(NAME, "jane", NOTEBOOK), b"secret", LIMITS)
-    passed = {one.id: Judged(Verdict(one.id, one.id, "passed", 1.0, 1.0)) for one in exercises}
-    noted = [add_stand_in_notes(task, Outcome(passed), budget) for budget in (Budget.of(LIMITS), Spent(300, 300))]
+    task, passed = _all_passed(solved(using).encode())
+    noted = [add_stand_in_notes(task, passed, budget) for budget in (Budget.of(LIMITS), Spent(300, 300))]
     assert [sum(bool(outcome.verdict(one).notes) for one in exercises) for outcome in noted] == [len(exercises), 1]
 
 
@@ -152,3 +156,64 @@ def test_a_program_that_kills_itself_is_not_tried_for_ever(tmp_path, launcher):
     assert counts == [1] * MAX_TRIES + [0, 0]
     result = result_of(course, "jane")
     assert (result.tries, result.again) == (MAX_TRIES, False) and "times and not again" in result.technical
+
+
+# --- the stand-ins that an answer ran on, for every way in which they came in ---
+
+PROGRAM = """
+import keras
+from mybert.attention import padding_mask as pad
+from mybert.bert import Bert, own_variables
+
+def places(bert):
+    return own_variables(bert)
+
+def width(bert):
+    return len(places(bert))
+
+def shape(x):
+    return pad(x).shape
+"""
+BERT = "from mybert.encoder import Encoder\nclass Bert(Encoder): pass\ndef own_variables(bert): return {}\n"
+ENCODER = "from mybert.attention import MultiHeadAttention\nclass Encoder(MultiHeadAttention): pass\n"
+
+
+def _of(name, notebook="07_pretraining", **upstream):
+    modules = {module: ParsedCell(text).statements for module, text in upstream.items()}
+    return stand_ins_used(ParsedCell(PROGRAM).statements, {name}, notebook, modules)
+
+
+def test_a_helper_that_is_not_the_students_own_is_named_where_it_is_used():
+    assert _of("width") == ["mybert.bert.own_variables"]
+    assert _of("width", bert="class Bert: pass") == ["mybert.bert.own_variables"]
+    assert _of("shape") == ["mybert.attention.padding_mask"]
+
+
+def test_what_is_the_students_own_is_not_named():
+    assert _of("width", bert=BERT) == []
+    assert _of("keras") == []
+
+
+def test_what_an_own_answer_needs_in_turn_is_named():
+    assert _of("Bert", bert=BERT) == ["mybert.encoder.Encoder"]
+    assert _of("Bert", bert=BERT, encoder=ENCODER) == ["mybert.attention.MultiHeadAttention"]
+    assert _of("Bert", bert=BERT, encoder=ENCODER, attention="class MultiHeadAttention: pass") == []
+
+
+def test_an_answer_that_failed_and_was_replaced_in_its_module_is_named():
+    replaced = "try:\n    from autograde.student.stand_ins.bert import own_variables\nexcept ImportError:\n    pass\n"
+    assert _of("width", bert=f"{BERT}\n{replaced}") == ["mybert.bert.own_variables"]
+
+
+def test_names_without_a_stand_in_are_not_named():
+    unknown = ParsedCell("from mybert.bert import no_such_thing, _hidden").statements
+    assert stand_ins_used(unknown, {"no_such_thing", "_hidden"}, "07_pretraining", {}) == []
+    assert _of("Bert", notebook="05_bert") == []  # it builds that module itself
+
+
+def test_modules_that_import_each_other_come_to_an_end():
+    around = {
+        "bert": "from mybert.encoder import Encoder as Bert",
+        "encoder": "from mybert.bert import Bert as Encoder",
+    }
+    assert _of("Bert", **around) == []

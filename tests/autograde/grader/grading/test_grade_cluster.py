@@ -58,17 +58,8 @@ def _cluster(workers: int):
     """(address, processes of the workers)."""
     pytest.importorskip("distributed")
     run = dict(cwd=ROOT, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
-    dask = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_scheduler",
-        "--host",
-        "127.0.0.1",
-        "--port",
-        "0",
-        "--no-dashboard",
-    ]
-    started = [subprocess.Popen(dask, **run)]
+    words = "-m distributed.cli.dask_scheduler --host 127.0.0.1 --port 0 --no-dashboard"
+    started = [subprocess.Popen([sys.executable, *words.split()], **run)]
     try:
         address = next(line.split()[-1] for line in started[0].stderr if "Scheduler at:" in line)
         words = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-nanny"]

@@ -34,6 +34,8 @@ WRONG = {
 NOTEBOOK = "01_wordpiece"
 BLANK = Result("ps1", "jane", NOTEBOOK, sha256="0" * 64)
 SECRET = b"s" * 32
+MERGE = catalogue.find("merge-pair")
+ONE_LIST = wrong_answers(MERGE)["one list for all pairs"]
 # Counts each word once, however often it occurs.
 WRONG_COUNTS = answer("count-pairs").replace("+ count", "+ 1")
 
@@ -140,10 +142,9 @@ def test_a_mistake_of_another_answer_costs_no_point_in_a_composition(launcher, t
 def test_without_time_to_ask_again_it_costs_no_point_either(launcher, template):
     task = _task(solved({"count-pairs": WRONG_COUNTS}, notebook=NOTEBOOK), template)
     outcome = run_program(task, launcher, Budget.of(LIMITS))
-    exercise = catalogue.find("merge-pair")
-    assert not outcome.verdict(exercise).passed
+    assert not outcome.verdict(MERGE).passed
     outcome = carry_forward(task, outcome, launcher, Budget(0, 0))
-    assert outcome.verdict(exercise).passed
+    assert outcome.verdict(MERGE).passed
     assert NOT_REACHED in outcome.verdict(catalogue.find("count-pairs")).advice
 
 
@@ -158,36 +159,31 @@ ENDS = {
 
 @pytest.mark.parametrize("end", ENDS)
 def test_a_program_that_ends_beside_the_courses_answers_keeps_its_first_verdict(launcher, template, end):
-    cell = wrong_answers(catalogue.find("merge-pair"))["one list for all pairs"]
     marked = answer("count-pairs") + "\ncount_pairs.mine = True\n"
-    task = _task(solved({"merge-pair": cell + ENDS[end], "count-pairs": marked}, notebook=NOTEBOOK), template)
+    task = _task(solved({"merge-pair": ONE_LIST + ENDS[end], "count-pairs": marked}, notebook=NOTEBOOK), template)
     first = run_program(task, launcher, Budget.of(LIMITS))
-    exercise = catalogue.find("merge-pair")
     outcome = carry_forward(task, first, launcher, Budget.of(LIMITS))
-    assert outcome.technical and first.verdict(exercise).points == outcome.verdict(exercise).points == 2
+    assert outcome.technical and first.verdict(MERGE).points == outcome.verdict(MERGE).points == 2
 
 
 def test_using_up_the_starts_keeps_the_first_verdict(launcher, template):
-    cell = wrong_answers(catalogue.find("merge-pair"))["one list for all pairs"]
-    task = _task(solved({"merge-pair": cell}, notebook=NOTEBOOK), template)
+    task = _task(solved({"merge-pair": ONE_LIST}, notebook=NOTEBOOK), template)
     budget = Budget.of(LIMITS)
     first = run_program(task, launcher, budget)
     budget.started = MAX_SANDBOXES
-    exercise = catalogue.find("merge-pair")
-    assert carry_forward(task, first, launcher, budget).verdict(exercise).points == 2
+    assert carry_forward(task, first, launcher, budget).verdict(MERGE).points == 2
 
 
 def test_an_answer_judged_alone_shows_where_it_differs_alone(launcher, template):
     partly = answer("merge-pair").replace('right.removeprefix("##")', "right")
     assert partly != answer("merge-pair")
     task = _task(solved({"merge-pair": partly, "count-pairs": WRONG_COUNTS}, notebook=NOTEBOOK), template)
-    exercise = catalogue.find("merge-pair")
     plan = task.plans["merge-pair"]
     outcome = carry_forward(task, run_program(task, launcher, Budget.of(LIMITS)), launcher, Budget(0, 0))
     judged = outcome.judged["merge-pair"]
     given = judged.answers[: len(chained_calls.without(plan)["questions"])]
-    outcome = outcome.with_judged(exercise, replace(judged, answers=given))
-    advice = with_reasons(task, outcome).verdict(exercise).advice
+    outcome = outcome.with_judged(MERGE, replace(judged, answers=given))
+    advice = with_reasons(task, outcome).verdict(MERGE).advice
     assert NOT_REACHED in advice and any("differs" in sentence or "expected" in sentence for sentence in advice)
 
 
@@ -201,10 +197,9 @@ def test_the_place_of_a_difference_is_told_only_of_answers_that_saw_no_solution(
 def test_no_place_is_told_of_answers_beside_the_courses_solutions(launcher, template):
     wrong = answer("merge-pair") + "\nkept = merge_pair\ndef merge_pair(*given):\n    return kept(*given)[:-1]\n"
     task = _task(solved({"merge-pair": wrong, "count-pairs": WRONG_COUNTS}, notebook=NOTEBOOK), template)
-    exercise = catalogue.find("merge-pair")
     outcome = carry_forward(task, run_program(task, launcher, Budget.of(LIMITS)), launcher, Budget.of(LIMITS))
     assert outcome.judged["merge-pair"].on_course or outcome.judged["merge-pair"].credited
-    advice = " ".join(with_reasons(task, outcome).verdict(exercise).advice)
+    advice = " ".join(with_reasons(task, outcome).verdict(MERGE).advice)
     assert "the first difference is in" not in advice
 
 
@@ -218,8 +213,7 @@ def test_an_answer_above_the_one_that_it_meets_is_graded_again_below_it(launcher
 
 
 def test_an_answer_that_fails_beside_right_ones_too_loses_its_points(launcher, template):
-    cell = wrong_answers(catalogue.find("merge-pair"))["one list for all pairs"]
-    text = solved({"merge-pair": cell}, notebook=NOTEBOOK)
+    text = solved({"merge-pair": ONE_LIST}, notebook=NOTEBOOK)
     _, verdicts = grade_alone(text, launcher, template, sha256=BLANK.sha256)
     lost = {name: verdict.max_points - verdict.points for name, verdict in verdicts.items() if not verdict.passed}
     assert lost == {"merge-pair": 1} and ONLY_TOGETHER in verdicts["merge-pair"].advice

@@ -4,8 +4,11 @@ for every lost point."""
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
 import pytest
@@ -20,8 +23,10 @@ from autograde.exercises.planning import planner
 from autograde.grader.grading.budget import Budget, BudgetSpent
 from autograde.grader.grading.carry_forward import NOT_REACHED, STILL_WRONG
 from autograde.grader.grading.grade import anything_new, digest
+from autograde.grader.grading.mistakes import name_mistakes
 from autograde.grader.grading.results import Result
-from autograde.grader.grading.submission import LIMITS
+from autograde.grader.grading.run_cells import run_program
+from autograde.grader.grading.submission import LIMITS, plan_task
 from autograde.grader.reading.repair import read_submission
 from autograde.release import editions
 from autograde.sandbox.client import _end_of
@@ -116,15 +121,16 @@ def test_two_answers_in_one_cell_are_tested_on_solutions_of_both(graded):
 
 # --- one budget ---
 
+SHORT = replace(LIMITS, cell_seconds=2.0, wall_seconds=4.0)
+
 
 @pytest.mark.exhaustive
 def test_sleeping_cells_hold_a_worker_no_longer_than_the_budget(graded):
     """First seen to succeed at 50562ba: 23 s with these limits, 25 minutes with the usual ones."""
-    short = replace(LIMITS, cell_seconds=2.0, wall_seconds=4.0)
     wrong = {exercise.id: "raise ValueError" for exercise in EXERCISES[1:]}
     asleep = {exercise.id: "import time\ntime.sleep(1.5)" for exercise in EXERCISES}
     began = time.monotonic()
-    _, verdicts = graded(solved(wrong, after=asleep), short)
+    _, verdicts = graded(solved(wrong, after=asleep), SHORT)
     assert time.monotonic() - began < 12  # 4 s, and what the grader itself does
     last = verdicts[EXERCISES[-1].id]
     assert (last.status, last.points) == ("technical", 0) and verdicts[EXERCISES[0].id].passed
@@ -134,10 +140,9 @@ def test_sleeping_cells_hold_a_worker_no_longer_than_the_budget(graded):
 
 @pytest.mark.exhaustive
 def test_what_follow_through_does_not_reach_says_so(graded):
-    short = replace(LIMITS, cell_seconds=2.0, wall_seconds=4.0)
     edits = {"scores": "def attention_scores(q, k):\n    return q"}
     asleep = {"cross-attention": "import time\ntime.sleep(1.8)", "concat-heads": "import time\ntime.sleep(1.8)"}
-    _, verdicts = graded(solved(edits, after=asleep), short)
+    _, verdicts = graded(solved(edits, after=asleep), SHORT)
     assert verdicts["attention"].points == 0 and NOT_REACHED in verdicts["attention"].advice
 
 
@@ -330,3 +335,63 @@ def _odd(exercise) -> str:
     if name[0].isupper():
         return f"class {name}(keras.layers.Layer):\n    def call(self, x, attention_mask=None):\n        return x * 1.7"
     return f"{answer(exercise.id)}\n_{name} = {name}\ndef {name}(*given):\n    return _{name}(*given) * 7 + 3"
+
+
+# --- known mistakes: workers do not wait for one another, and no worker loads TensorFlow ---
+
+UNSCALED = {"scores": answer("scores").replace("/ d_attn**0.5", "")}
+
+
+@pytest.fixture(scope="module")
+def wrong(launcher, template):
+    """A task with one known mistake, and what is known after its run."""
+    submission = read_submission(solved(UNSCALED).encode(), template)
+    task = plan_task(submission, template, EXERCISES, Result(NAME, "jane", NOTEBOOK), b"s" * 32, LIMITS)
+    return task, run_program(task, launcher, Budget.of(LIMITS))
+
+
+class Meeting:
+    """A launcher whose sandboxes are handed out only when two workers want one at the same time."""
+
+    def __init__(self, launcher):
+        self.launcher, self.place = launcher, threading.Barrier(2, timeout=60)
+
+    def start(self, limits, seed=None):
+        self.place.wait()
+        return self.launcher.start(limits, seed)
+
+
+@pytest.mark.slow
+def test_two_workers_name_mistakes_at_the_same_time(launcher, wrong):
+    """With one lock for all workers the second would wait for the first, which waits for the second."""
+    task, outcome = wrong
+    meeting = Meeting(launcher)
+    with ThreadPoolExecutor(2) as pool:
+        jobs = [pool.submit(name_mistakes, task, outcome, meeting, Budget.of(LIMITS)) for _ in range(2)]
+        named = [job.result() for job in jobs]
+    scores = next(exercise for exercise in EXERCISES if exercise.id == "scores")
+    assert [one.verdict(scores).misconception for one in named] == ["unscaled", "unscaled"]
+    assert not any(one.technical for one in named)
+
+
+@pytest.mark.slow
+def test_naming_is_within_the_submissions_budget(launcher, wrong):
+    task, outcome = wrong
+    budget = Budget.of(LIMITS)
+    name_mistakes(task, outcome, launcher, budget)
+    assert budget.started == 1 and budget.cpu > 0
+    spent = _all_spent(budget)
+    assert name_mistakes(task, outcome, launcher, spent) == outcome
+
+
+def _all_spent(budget: Budget) -> Budget:
+    """A budget of which nothing is left."""
+    nothing = Budget(budget.wall_seconds, budget.cpu_seconds)
+    nothing.wall = budget.wall_seconds
+    return nothing
+
+
+def test_grading_needs_no_tensorflow_outside_its_sandboxes():
+    modules = ", ".join(f"autograde.grader.grading.{name}" for name in ("grade", "notebook_grading", "training_runs"))
+    script = f"import sys, {modules}\nassert 'tensorflow' not in sys.modules and 'keras' not in sys.modules"
+    subprocess.run([sys.executable, "-c", script], check=True, timeout=120)

@@ -26,13 +26,8 @@ from autograde.grader.hand_ins.platforms import CHOICES, Reader, choose
 from autograde.grader.hand_ins.roster import read_roster
 
 NOTEBOOKS = ["03_attention"]
-
-
+DOES = {"doe_1_2_03_attention.ipynb": WORK}
 FIRST, LATER = (2026, 1, 30, 12, 0, 0), (2026, 2, 1, 0, 0, 0)
-
-
-def zipped(path, files, date=FIRST):
-    return make_zip(path, files, date)
 
 
 def take(folder, files, name="a.zip", date=FIRST, notebooks=NOTEBOOKS, **more):
@@ -156,15 +151,12 @@ def test_damaged_names_stop_nobody_and_are_kept(tmp_path, capsys, text):
 
 
 def test_a_canvas_download_becomes_nbgraders_tree(tmp_path):
-    archive = zipped(
-        tmp_path / "submissions.zip",
-        {"doejane_4711_90210_03_attention.ipynb": WORK, "roemark_LATE_12_13_03_attention-1.ipynb": WORK + b" "},
-    )
-    manifest = collect(archive, tmp_path / "course", "ps3", NOTEBOOKS)
-    assert submitted(tmp_path / "course") == ["doejane/ps3/03_attention.ipynb", "roemark/ps3/03_attention.ipynb"]
-    assert not (tmp_path / "course/submitted/doejane/ps3/timestamp.txt").exists()  # Canvas's date is the download's
+    files = {"doejane_4711_90210_03_attention.ipynb": WORK, "roemark_LATE_12_13_03_attention-1.ipynb": WORK + b" "}
+    manifest = take(tmp_path, files)
+    assert submitted(tmp_path) == ["doejane/ps3/03_attention.ipynb", "roemark/ps3/03_attention.ipynb"]
+    assert not (tmp_path / "submitted/doejane/ps3/timestamp.txt").exists()  # Canvas's date is the download's
     assert [row.late for row in manifest.rows] == [False, True]
-    written = json.loads((tmp_path / "course/collected/ps3/manifest.json").read_text())
+    written = json.loads((tmp_path / "collected/ps3/manifest.json").read_text())
     assert {row["student"] for row in written["rows"]} == {"doejane", "roemark"}
 
 
@@ -177,9 +169,8 @@ def test_nbgrader_reads_the_timestamp(tmp_path):
 
 
 def test_the_latest_attempt_counts_and_the_others_are_kept(tmp_path):
-    files = {
-        f"doe_4711_{n}_03_attention{again}.ipynb": WORK + again.encode() for n, again in enumerate(["", "-1", "-2"])
-    }
+    attempts = enumerate(["", "-1", "-2"])
+    files = {f"doe_4711_{n}_03_attention{again}.ipynb": WORK + again.encode() for n, again in attempts}
     manifest = take(tmp_path, files)
     assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes().endswith(b"-2")
     assert manifest.count("kept aside") == 2
@@ -187,21 +178,17 @@ def test_the_latest_attempt_counts_and_the_others_are_kept(tmp_path):
 
 
 def test_collecting_twice_changes_nothing(tmp_path):
-    archive = zipped(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
-    collect(archive, tmp_path, "ps3", NOTEBOOKS)
+    take(tmp_path, DOES)
     before = (tmp_path / "submitted/doe/ps3").stat().st_mtime_ns
-    manifest = collect(archive, tmp_path, "ps3", NOTEBOOKS)
-    assert manifest.count("unchanged") == 1
+    assert take(tmp_path, DOES).count("unchanged") == 1
     assert (tmp_path / "submitted/doe/ps3").stat().st_mtime_ns == before
 
 
 def test_the_manifests_of_earlier_downloads_stay(tmp_path):
     """Two downloads of one name, as Canvas gives them, the first with a refused file; then one that changes nothing."""
-    first = zipped(tmp_path / "submissions.zip", {"doe_1_2_03_attention.ipynb": WORK, "../evil_3_4_x.ipynb": WORK})
-    collect(first, tmp_path, "ps3", NOTEBOOKS)
-    second = zipped(tmp_path / "submissions.zip", {"roe_7_8_03_attention.ipynb": WORK})
+    take(tmp_path, DOES | {"../evil_3_4_x.ipynb": WORK})
     for _ in range(3):
-        collect(second, tmp_path, "ps3", NOTEBOOKS)
+        take(tmp_path, {"roe_7_8_03_attention.ipynb": WORK})
     home = tmp_path / "collected/ps3"
     assert {path.name for path in home.glob("manifest*")} == {"manifest.json", "manifest-1.json"}
     actions = [
@@ -212,22 +199,19 @@ def test_the_manifests_of_earlier_downloads_stay(tmp_path):
 
 
 def test_a_later_download_replaces_and_an_older_one_does_not(tmp_path):
-    name = "doe_1_2_03_attention.ipynb"
-    take(tmp_path, {name: WORK})
-    assert take(tmp_path, {name: WORK + b" "}, "b.zip", LATER).count("replaced") == 1
+    take(tmp_path, DOES)
+    assert take(tmp_path, dict.fromkeys(DOES, WORK + b" "), "b.zip", LATER).count("replaced") == 1
     assert (tmp_path / "collected/ps3/earlier/doe/001/03_attention.ipynb").read_bytes() == WORK
-    manifest = collect(tmp_path / "a.zip", tmp_path, "ps3", NOTEBOOKS)
-    assert manifest.count("kept aside") == 1
+    assert take(tmp_path, DOES).count("kept aside") == 1
     assert (tmp_path / "submitted/doe/ps3/03_attention.ipynb").read_bytes() == WORK + b" "
 
 
 def test_killed_between_the_two_renames_the_student_keeps_the_work(tmp_path):
-    archive = zipped(tmp_path / "a.zip", {"doe_1_2_03_attention.ipynb": WORK})
-    collect(archive, tmp_path, "ps3", NOTEBOOKS)
+    take(tmp_path, DOES)
     folder = tmp_path / "submitted/doe"
     (folder / "ps3").rename(folder / ".ps3.partial")
     (folder / ".ps3.partial/.whole").touch()
-    assert collect(archive, tmp_path, "ps3", NOTEBOOKS).count("unchanged") == 1
+    assert take(tmp_path, DOES).count("unchanged") == 1
     assert submitted(tmp_path) == ["doe/ps3/03_attention.ipynb"]
 
 
@@ -343,16 +327,13 @@ def test_receipts_and_notes_are_ignored(tmp_path):
     ],
 )
 def test_a_csv_maps_names_numbers_logins_and_files_to_students(tmp_path, name, student):
-    roster = read_roster(
-        [
-            {"student": "s1", "name": "Doe, Jané", "file": ""},
-            {"student": "s2", "file": "untitled.ipynb"},
-            {"student": "s3", "id": "4711"},
-            {"student": "s4", "login": "JD7", "name": "Jo Dee"},
-        ]
-    )
-    manifest = take(tmp_path, {name: WORK}, roster=roster)
-    assert manifest.students == [student]
+    people = [
+        {"student": "s1", "name": "Doe, Jané", "file": ""},
+        {"student": "s2", "file": "untitled.ipynb"},
+        {"student": "s3", "id": "4711"},
+        {"student": "s4", "login": "JD7", "name": "Jo Dee"},
+    ]
+    assert take(tmp_path, {name: WORK}, roster=read_roster(people)).students == [student]
 
 
 def test_a_file_without_a_student_is_refused_with_what_to_do(tmp_path):
@@ -402,7 +383,7 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
         inner = buffer.getvalue()
     (tmp_path / "in.zip").write_bytes(inner)
     assert "nested more than 2 deep" in list(entries(tmp_path / "in.zip"))[0].refused
-    many = zipped(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
+    many = make_zip(tmp_path / "many.zip", {f"s{n}_1_1_03_attention.ipynb": b"{}" for n in range(30)})
     found = list(entries(many, DownloadLimits(files=10), owner=lambda outer: "all"))
     assert len(found) == 11 and "more than 10 files" in found[-1].refused
     assert [entry.refused is None for entry in entries(many, DownloadLimits(student=5))].count(True) == 30
@@ -410,7 +391,7 @@ def test_nested_bombs_counts_and_totals_are_capped(tmp_path):
 
 
 def test_a_member_that_is_larger_than_its_header_is_refused(tmp_path):
-    path = zipped(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_2_1_03_attention.ipynb": WORK})
+    path = make_zip(tmp_path / "a.zip", {"doe_1_1_03_attention.ipynb": b"x" * 5000, "roe_2_1_03_attention.ipynb": WORK})
     data = path.read_bytes().replace((5000).to_bytes(4, "little"), (10).to_bytes(4, "little"))
     path.write_bytes(data)
     manifest = collect(path, tmp_path, "ps3", NOTEBOOKS)
@@ -449,7 +430,7 @@ def test_names_never_leave_their_folder_and_never_raise(text):
 @given(st.data())
 def test_damaged_archives_never_raise(tmp_path_factory, data):
     folder = tmp_path_factory.mktemp("damaged")
-    path = zipped(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_2_2_03_attention.ipynb": b"[]"})
+    path = make_zip(folder / "a.zip", {"doe_1_1_03_attention.ipynb": b"{}" * 50, "roe_2_2_03_attention.ipynb": b"[]"})
     raw = bytearray(path.read_bytes())
     for _ in range(3):
         raw[data.draw(st.integers(0, len(raw) - 1))] = data.draw(st.integers(0, 255))
@@ -464,7 +445,7 @@ _COLLECT = "from autograde.grader.hand_ins.collect import collect; collect({!r},
 @pytest.mark.exhaustive
 def test_killed_at_any_moment_and_started_again_nothing_is_lost_or_doubled(tmp_path):
     files = {f"s{n:03}_{n}_{n}_03_attention.ipynb": WORK + b" " * n for n in range(600)}
-    archive = zipped(tmp_path / "a.zip", files)
+    archive = make_zip(tmp_path / "a.zip", files)
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     collect(archive, whole, "ps3", NOTEBOOKS)
     kills = 0
@@ -481,8 +462,8 @@ def test_killed_at_any_moment_and_started_again_nothing_is_lost_or_doubled(tmp_p
 
 
 def test_a_full_disk_is_reported_and_what_was_there_stays(tmp_path):
-    take(tmp_path, {"doe_1_2_03_attention.ipynb": WORK})
-    later = zipped(tmp_path / "b.zip", {"doe_1_2_03_attention.ipynb": WORK * 2}, LATER)
+    take(tmp_path, DOES)
+    later = make_zip(tmp_path / "b.zip", dict.fromkeys(DOES, WORK * 2), LATER)
     full = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
     full += f"resource.setrlimit(resource.RLIMIT_FSIZE, ({len(WORK)}, {len(WORK)})); "
     command = [sys.executable, "-c", full + _COLLECT.format(str(later), str(tmp_path))]

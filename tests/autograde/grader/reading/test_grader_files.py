@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import time
 import tracemalloc
 
@@ -92,8 +93,6 @@ def test_a_file_that_is_not_a_notebook_gets_a_clear_verdict(data, kind, words):
 
 
 def test_a_link_and_a_pipe_are_not_followed(tmp_path):
-    import os
-
     (tmp_path / "secret.ipynb").write_bytes(released())
     (tmp_path / "link.ipynb").symlink_to(tmp_path / "secret.ipynb")
     os.mkfifo(tmp_path / "pipe.ipynb")

@@ -68,6 +68,19 @@ def test_the_untouched_release_is_not_attempted():
 # --- what students do to notebooks ---
 
 
+def with_place_of(source):
+    """The solved notebook, and the place of the cell with this text."""
+    content = notebook(ANSWERS)
+    return content, [item["source"] for item in content["cells"]].index(source)
+
+
+def without(source):
+    """The solved notebook without the cell with this text."""
+    content, place = with_place_of(source)
+    del content["cells"][place]
+    return content
+
+
 def strip_metadata(content):
     for item in content["cells"]:
         item["metadata"] = {"id": "x1", "colab": {}}
@@ -91,10 +104,8 @@ def test_deleted_and_reordered_tests_are_said_and_harmless():
 
 
 def test_a_changed_test_is_never_run():
-    content = notebook(ANSWERS)
-    for item in content["cells"]:
-        if item["source"] == "check(Head)":
-            item["source"] = "check = lambda thing: 'all points'"
+    content, place = with_place_of("check(Head)")
+    content["cells"][place]["source"] = "check = lambda thing: 'all points'"
     submission = read(content)
     assert not any("all points" in c.source for c in submission.program)
     assert "The test cell check_head was changed; the released one was used." in submission.repairs
@@ -102,17 +113,15 @@ def test_a_changed_test_is_never_run():
 
 @pytest.mark.parametrize("own", ["def scaled(s):\n    return s / 2", "import math", "check(Head)\nscale = 2"])
 def test_code_written_into_a_copy_of_a_test_is_run(own):
-    content = notebook(ANSWERS)
-    test = next(item for item in content["cells"] if item["source"] == "check(Head)")
-    content["cells"].insert(2, test | {"source": own})
+    content, place = with_place_of("check(Head)")
+    content["cells"].insert(2, content["cells"][place] | {"source": own})
     submission = read(content)
     assert_all_answers(submission)
     assert any(c.source == own for c in submission.program)
 
 
 def test_an_untouched_copy_below_does_not_overwrite_the_answer():
-    content = notebook(ANSWERS)
-    place = next(n for n, item in enumerate(content["cells"]) if item["source"] == ANSWERS["head"])
+    content, place = with_place_of(ANSWERS["head"])
     stub = copy.deepcopy(content["cells"][place])
     content["cells"].insert(place + 2, stub | {"source": STUBS["head"]})
     submission = read(content)
@@ -127,8 +136,7 @@ def test_an_answer_beside_the_untouched_stub_is_found():
 
 
 def test_a_function_split_in_the_middle_is_joined():
-    content = notebook(ANSWERS)
-    place = next(n for n, item in enumerate(content["cells"]) if item["source"] == ANSWERS["weights"])
+    content, place = with_place_of(ANSWERS["weights"])
     first, second = ANSWERS["weights"].rsplit("\n", 1)
     content["cells"][place]["source"] = first
     content["cells"].insert(place + 1, cell(second))
@@ -138,19 +146,15 @@ def test_a_function_split_in_the_middle_is_joined():
 
 
 def test_an_answer_turned_into_text_is_code_again():
-    content = notebook(ANSWERS)
-    for item in content["cells"]:
-        if item["source"] == ANSWERS["scores"]:
-            item["cell_type"] = "markdown"
+    content, place = with_place_of(ANSWERS["scores"])
+    content["cells"][place]["cell_type"] = "markdown"
     submission = read(content)
     assert_all_answers(submission)
     assert any(c.source == ANSWERS["scores"] and c.kind == "code" for c in submission.program)
 
 
 def test_a_deleted_locked_cell_is_put_back_before_what_needs_it():
-    content = notebook(ANSWERS)
-    content["cells"] = [item for item in content["cells"] if item["source"] != "import numpy as np"]
-    submission = read(content)
+    submission = read(without("import numpy as np"))
     assert submission.program[0].source == "import numpy as np"
     assert "The locked cell setup was deleted; it was restored." in submission.repairs
 
@@ -180,9 +184,7 @@ def test_a_setup_cell_is_put_back_unless_most_of_it_is_there():
 
 
 def test_a_deleted_answer_is_missing_and_the_rest_is_kept():
-    content = notebook(ANSWERS)
-    content["cells"] = [item for item in content["cells"] if item["source"] != ANSWERS["weights"]]
-    submission = read(content)
+    submission = read(without(ANSWERS["weights"]))
     assert set(submission.answers) == {"scores", "head", "why"}
 
 

@@ -1,18 +1,25 @@
-"""benchmarks.training.gpu_recipes trains and judges recipes on JAX, here tiny ones on a processor."""
+"""Benchmarks on JAX: `training.gpu_recipes` trains and judges tiny recipes; the steps of `accelerators` train too."""
 
 import json
+import math
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from other_backends import last_line
 
+from bertlab import checkpoints
 from bertlab.tokenizers.wordpiece import Vocabulary, WordPieceTokenizer
+from bertlab.training.devices.utilisation import training_flops
 from scripts.mini_tokens import write
 
 pytestmark = pytest.mark.peers
-pytest.importorskip("jax")
+jnp = pytest.importorskip("jax.numpy")
+from benchmarks.training.gpu_recipes import BATCH_SIZE, RECIPES, Mean, kinds_for, parts_of, plan_of  # noqa: E402
+from scripts.make_mini import UPDATES_PER_CALL, config_of  # noqa: E402 (they need JAX)
+
 ROOT = Path(__file__).parents[2]
 SENTENCES = ["The dog barks at the old man .", "The dogs bark in the garden .", "She reads a long book today ."]
 
@@ -35,8 +42,6 @@ gpu_recipes.main([*sys.argv[1:], "--operations", "1e9"])
 @pytest.fixture(scope="module")
 def data(tmp_path_factory) -> Path:
     """Prepared text of two kinds, with its vocabulary and tokens."""
-    from bertlab import checkpoints
-
     folder = tmp_path_factory.mktemp("text")
     vocabulary: Vocabulary = checkpoints.load_tokenizer("bertlab-mini").vocabulary
     vocabulary.save(folder / "vocab-12k.txt")
@@ -84,10 +89,6 @@ def test_averaged_weights_whole_words_and_rows_from_left_to_right(data, tmp_path
 
 
 def test_mean_of_weights_is_not_changed_by_later_updates():
-    import jax.numpy as jnp
-
-    from benchmarks.training.gpu_recipes import Mean
-
     mean = Mean()
     for value in (1.0, 2.0, 6.0):
         mean.add([jnp.full((2,), value), jnp.full((1, 1), 2 * value)])
@@ -100,10 +101,6 @@ def test_recipes_of_two_programs_need_processes(data, tmp_path):
 
 
 def test_parts_have_one_program_and_plans_have_equal_operations():
-    from benchmarks.training.gpu_recipes import BATCH_SIZE, RECIPES, kinds_for, parts_of, plan_of
-    from bertlab.training.devices.utilisation import training_flops
-    from scripts.make_mini import UPDATES_PER_CALL, config_of
-
     parts = parts_of(RECIPES)
     assert sorted(recipe.name for part in parts for recipe in part) == sorted(recipe.name for recipe in RECIPES)
     for part in parts:
@@ -118,3 +115,37 @@ def test_parts_have_one_program_and_plans_have_equal_operations():
         )
         assert 0.8e15 < plan.steps * largest < 1.25e15  # as if all predictions were used
         assert plan.steps == plan.calls * UPDATES_PER_CALL
+
+
+# === The peers' steps that `benchmarks.accelerators` compiles: losses begin at a guess's, and fall ===
+
+SCRIPT = """
+import json, sys
+import jax, numpy as np
+from benchmarks.accelerators.steps import Work, step_of
+from benchmarks.accelerators.gpu_worker import random_batch
+
+engine, precision = sys.argv[1:]
+work = Work("tiny", tokens=16, rows=4)
+step, rng = step_of(work, precision, engine), np.random.default_rng(0)
+weights, *others = step.state
+weights = [(len(leaf.shape) < 2) + 0.02 * rng.normal(size=leaf.shape).astype("float32") for leaf in weights]
+state = weights, *jax.tree.map(lambda leaf: np.zeros(leaf.shape, leaf.dtype), others)
+function, batch, losses = jax.jit(step.function), random_batch(work), []
+if engine == "jax":
+    state[1][1] = np.float32(2.0**15)  # the scale of the loss; only float16 changes it
+else:
+    state[2][1] = np.float32(1e-4)  # the learning rate
+for _ in range(30):
+    logs, state = function(state, batch)
+    losses.append(float(logs["masked"] + logs["next sentence"]) if engine == "jax" else float(logs["loss"]))
+print(json.dumps({"losses": losses, "vocabulary": work.config.vocab_size}))
+"""
+
+
+@pytest.mark.parametrize("engine, precision", [("jax", "float32"), ("jax", "float16"), ("jax", "bfloat16"),
+                                               ("keras-hub", "float32"), ("keras-hub", "bfloat16")])  # fmt: skip
+def test_a_peers_step_trains(engine, precision):
+    found = json.loads(last_line(SCRIPT, engine, precision, backend="jax"))
+    first, last = found["losses"][0], found["losses"][-1]
+    assert abs(first - math.log(found["vocabulary"]) - math.log(2)) < 0.3 and last < first - 0.2
