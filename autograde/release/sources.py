@@ -63,7 +63,7 @@ def hash_of_own_code(exercise: Exercise) -> str:
 
     _, answers = cells.read(exercise.notebook, exercise.variant)
     total = hashlib.sha256(f"{exercise.points} {_code(answers[exercise.id])}".encode())
-    for path in sorted(reached([first], near_ones)):
+    for path in sorted(reached(filter(None, [first]), near_ones)):  # none for an exercise without a file
         total.update(f"\0{path.name}\0{_code(path.read_text(encoding='utf-8'))}".encode())
     return total.hexdigest()
 

@@ -161,7 +161,7 @@ def test_the_command_prints_a_target_for_each_text_or_line(model, folder, tmp_pa
         (("a", " "), "text 2 is empty; expected a text to translate"),
         (("a " * 40,), "text 1 has 41 tokens, and the model 40 positions"),
         (("--file", "empty"), "empty line 2: the line is empty"),
-        (("--file", "nowhere"), "nowhere: cannot be read"),
+        (("--file", "nowhere"), "nowhere: there is no such file"),
     ],
 )
 def test_bad_input_gives_one_clear_line(folder, tmp_path, monkeypatch, arguments, message):
