@@ -215,7 +215,7 @@ while True:
 
 
 def _writer(name, number=0):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests/support'}", "TF_CPP_MIN_LOG_LEVEL": "3"}
     words = [sys.executable, "-c", WRITER, name, str(number)]
     return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
