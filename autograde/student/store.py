@@ -60,7 +60,7 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
         order = 1 + max((other.order for other in answers.values()), default=0)
         answers[answer.exercise] = answer = replace(answer, order=order)
         answers = _in_course_order(answers.values())
-        _try_out(facts, _of_module(answers, answer.module))
+        _try_out(facts, answer, _of_module(answers, answer.module))
         kept = folder / PACKAGE / KEPT
         kept.mkdir(parents=True, exist_ok=True)
         write_json(kept / f"{answer.exercise}.json", asdict(answer))
@@ -68,8 +68,12 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
     return f"Kept in {PACKAGE}/{answer.module}.py.{said}"
 
 
-def _try_out(facts: dict, answers: list[KeptAnswer]) -> None:
-    """Checks the new version of the module. Raises NotKept if it does not pass."""
+def _try_out(facts: dict, answer: KeptAnswer, answers: list[KeptAnswer]) -> None:
+    """Checks an answer in the new version of its module. Raises NotKept if it does not pass.
+
+    answers: all of the module. What another exercise forbids may be in theirs: `adamw_step` must not use
+    `keras.optimizers`, which the signature of `train_step` names.
+    """
     module = facts["kept_in"]
     names = {"__name__": f"{PACKAGE}.{module}"}
     source = module_text(module, answers)
@@ -81,7 +85,8 @@ def _try_out(facts: dict, answers: list[KeptAnswer]) -> None:
         raise NotKept(reason) from None
     except (Exception, SystemExit) as error:  # any error of a student's code
         raise NotKept(f"it fails outside of the notebook ({type(error).__name__}: {str(error)[:200]})") from None
-    if not judge(plans.plan(facts["id"]), lambda questions: call_answer.answer(questions, names), source).passed:
+    own = "\n".join(answer.cells)
+    if not judge(plans.plan(facts["id"]), lambda questions: call_answer.answer(questions, names), own).passed:
         raise NotKept("it does not pass its check outside of the notebook")
 
 
