@@ -71,8 +71,8 @@ def _keep(facts: dict, space: dict, folder: Path) -> str:
 def _try_out(facts: dict, answer: KeptAnswer, answers: list[KeptAnswer]) -> None:
     """Checks an answer in the new version of its module. Raises NotKept if it does not pass.
 
-    answers: all of the module. What another exercise forbids may be in theirs: `adamw_step` must not use
-    `keras.optimizers`, which the signature of `train_step` names.
+    answers: all of the module. Their texts are not searched for what this exercise forbids: `adamw_step` must not use
+    `keras.optimizers`, but the signature of `train_step` names it.
     """
     module = facts["kept_in"]
     names = {"__name__": f"{PACKAGE}.{module}"}
