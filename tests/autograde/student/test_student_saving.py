@@ -215,7 +215,8 @@ while True:
 
 
 def _writer(name, number=0):
-    environment = os.environ | {"PYTHONPATH": f"{ROOT}{os.pathsep}{ROOT / 'tests/support'}", "TF_CPP_MIN_LOG_LEVEL": "3"}
+    path = os.pathsep.join(map(str, (ROOT, ROOT / "tests/support")))
+    environment = os.environ | {"PYTHONPATH": path, "TF_CPP_MIN_LOG_LEVEL": "3"}
     words = [sys.executable, "-c", WRITER, name, str(number)]
     return subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
